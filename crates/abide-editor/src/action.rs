@@ -7,11 +7,13 @@ use abide_schema::{FileDecl, FileKey, ProblemKind, Tree};
 use abide_syntax::{DeclId, DeclKind, Span};
 use abide_upgrade::UpgradeOptions;
 
-use crate::analysis::Analysis;
-use crate::project::{Project, key_of};
-use crate::text_edit::{FileEdits, TextEdit, add_import, indent, line_end, line_start};
+use crate::analysis::TreeAnalysis;
+use crate::project::{Project, get_key};
+use crate::text_edit::{
+    FileEdits, TextEdit, add_import, detect_line_end, find_line_start, read_indent,
+};
 
-/// What an action is for.
+/// The purpose of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActionKind {
     /// It mends a finding.
@@ -22,21 +24,21 @@ pub enum ActionKind {
 
 /// An edit that is offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Action {
-    /// What it does, as a user reads it.
+pub struct EditorAction {
+    /// The effect, as a user reads it.
     pub title: String,
-    /// What it is for.
+    /// The purpose.
     pub kind: ActionKind,
     /// The finding that it is about, counted among those of the file.
     pub finding: usize,
-    /// What it changes.
+    /// The edits, by file.
     pub edits: Vec<FileEdits>,
 }
 
 impl Project {
-    /// What is offered for the findings that touch a span of a file.
-    pub fn actions(&mut self, key: &FileKey, span: Span) -> Vec<Action> {
-        self.analysis();
+    /// Collects the actions for the findings that touch a span of a file.
+    pub fn collect_actions(&mut self, key: &FileKey, span: Span) -> Vec<EditorAction> {
+        self.analyze();
         let (Some(analysis), Some(decl)) = (self.last_analysis(), self.file(key)) else {
             return Vec::new();
         };
@@ -45,27 +47,27 @@ impl Project {
         let touched =
             |(_, it): &(usize, &Finding)| it.location.place().is_some_and(|it| touches(it.span));
         let touched: Vec<(usize, &Finding)> =
-            analysis.findings_in(key).enumerate().filter(touched).collect();
-        let mut harmless = self.harmless(analysis, &touched).into_iter().peekable();
+            analysis.iter_findings_in(key).enumerate().filter(touched).collect();
+        let mut fixes = self.filter_harmless_fixes(analysis, &touched).into_iter().peekable();
         for (index, finding) in touched {
             let mut offer = |title: String, kind, edits: Vec<FileEdits>| {
-                actions.push(Action { title, kind, finding: index, edits });
+                actions.push(EditorAction { title, kind, finding: index, edits });
             };
             let here = |edit: TextEdit| vec![FileEdits { file: key.clone(), edits: vec![edit] }];
             if let Some((title, edit)) = put_back(analysis, decl, finding) {
                 offer(title, ActionKind::Fix, here(edit));
             }
-            while let Some((_, fix)) = harmless.next_if(|(of, _)| *of == index) {
-                if let Some(edits) = edits_of(analysis, fix) {
-                    offer(capitalised(&fix.title), ActionKind::Fix, edits);
+            while let Some((_, fix)) = fixes.next_if(|(of, _)| *of == index) {
+                if let Some(edits) = collect_fix_edits(analysis, fix) {
+                    offer(capitalize(&fix.title), ActionKind::Fix, edits);
                 }
             }
             if finding.fixes.is_empty() {
-                for (title, edit) in self.imports_for(decl, finding) {
+                for (title, edit) in self.suggest_imports(decl, finding) {
                     offer(title, ActionKind::Fix, here(edit));
                 }
             }
-            if let Some(edit) = waiver(decl, finding) {
+            if let Some(edit) = build_waiver(decl, finding) {
                 let title = format!("Waive {} here, with a reason", finding.rule);
                 offer(title, ActionKind::Waive, here(edit));
             }
@@ -73,11 +75,11 @@ impl Project {
         actions
     }
 
-    /// The fixes of some findings that `abide lint --fix` would not refuse, each with the number of its
-    /// finding.
-    fn harmless<'a>(
+    /// The fixes of some findings that `abide lint --fix` would not refuse, each with the number of
+    /// its finding.
+    fn filter_harmless_fixes<'a>(
         &self,
-        analysis: &'a Analysis,
+        analysis: &'a TreeAnalysis,
         findings: &[(usize, &'a Finding)],
     ) -> Vec<(usize, &'a Fix)> {
         let judge = self.judge();
@@ -86,7 +88,7 @@ impl Project {
         };
         let (of, fixes): (Vec<usize>, Vec<(&'a Finding, &'a Fix)>) =
             findings.iter().flat_map(of_finding).unzip();
-        let options = judge.options(analysis.old.as_ref(), None, self.reached());
+        let options = judge.build_options(analysis.old.as_ref(), None, self.reached());
         let policy = &judge.config.policy;
         let objections = abide_lint::find_objections(&analysis.tree, policy, options, &fixes);
         let all = of.into_iter().zip(fixes).zip(objections);
@@ -94,7 +96,7 @@ impl Project {
     }
 
     /// The package whose statement a span touches.
-    pub fn package_at(&self, key: &FileKey, span: Span) -> Option<String> {
+    pub fn find_package(&self, key: &FileKey, span: Span) -> Option<String> {
         let decl = self.file(key)?;
         let ast = decl.ast()?;
         let is_it = |it: &&abide_syntax::Decl| matches!(it.kind, DeclKind::Package { .. });
@@ -105,19 +107,19 @@ impl Project {
 
     /// Imports of files that may declare a name which was not found. The rules know only those of
     /// the smaller tree.
-    fn imports_for(&self, decl: &FileDecl, finding: &Finding) -> Vec<(String, TextEdit)> {
+    fn suggest_imports(&self, decl: &FileDecl, finding: &Finding) -> Vec<(String, TextEdit)> {
         if finding.rule != ProblemKind::NameNotFound.id() {
             return Vec::new();
         }
         let name = finding.location.span.str(decl.source_text().unwrap_or_default());
-        let imports = self.declaring(decl, name).into_iter().filter_map(|path| {
+        let imports = self.find_declaring_files(decl, name).into_iter().filter_map(|path| {
             Some((format!("Add `import \"{path}\";`"), add_import(decl, &path)?))
         });
         imports.collect()
     }
 
     /// The paths of files that declare a type which a name could mean if they were imported.
-    fn declaring(&self, decl: &FileDecl, name: &str) -> Vec<String> {
+    fn find_declaring_files(&self, decl: &FileDecl, name: &str) -> Vec<String> {
         let name = name.trim_start_matches('.');
         let simple = name.rsplit('.').next().unwrap_or(name);
         let mut scopes = vec![String::new()];
@@ -128,7 +130,9 @@ impl Project {
         let wanted: Vec<String> = scopes.iter().map(|it| format!("{it}{name}")).collect();
         let files = self.files().filter(|it| it.declares_type(simple));
         let mut paths: Vec<String> = files
-            .filter(|it| crate::completion::declared_types(it).any(|(it, _)| wanted.contains(&it)))
+            .filter(|it| {
+                crate::completion::iter_declared_types(it).any(|(it, _)| wanted.contains(&it))
+            })
             .map(|it| it.path.to_string())
             .collect();
         if name.starts_with("google.protobuf.") {
@@ -144,7 +148,7 @@ impl Project {
 
     /// The files that an upgrade of a package alone would make: their paths from the folder of the
     /// tree, and their texts; else why there are none.
-    pub fn candidate(&self, package: &str) -> Result<Vec<(String, String)>, String> {
+    pub fn build_candidate(&self, package: &str) -> Result<Vec<(String, String)>, String> {
         let tree = Tree::link(self.files().map(std::sync::Arc::clone).collect());
         let packages = [package.to_owned()];
         let options = UpgradeOptions { packages: &packages, closure: None };
@@ -164,7 +168,7 @@ impl Project {
 }
 
 /// The innermost declaration around an offset.
-fn statement_at(decl: &FileDecl, offset: u32) -> Option<(DeclId, Span)> {
+fn find_statement(decl: &FileDecl, offset: u32) -> Option<(DeclId, Span)> {
     let ast = decl.ast()?;
     let covers = |it: Span| it.start <= offset && offset < it.end.max(it.start + 1);
     let mut around = ast.decls.iter().enumerate().filter(|(_, it)| covers(it.span));
@@ -173,7 +177,11 @@ fn statement_at(decl: &FileDecl, offset: u32) -> Option<(DeclId, Span)> {
 
 /// The edit that puts what was removed back to the end of the block that held it: reserving its
 /// number is not enough where policy forbids the removal.
-fn put_back(analysis: &Analysis, decl: &FileDecl, finding: &Finding) -> Option<(String, TextEdit)> {
+fn put_back(
+    analysis: &TreeAnalysis,
+    decl: &FileDecl,
+    finding: &Finding,
+) -> Option<(String, TextEdit)> {
     let change = finding.change.as_deref().filter(|it| it.gone.is_some())?;
     let name = finding.element.rsplit('.').next()?;
     // Its name may live on under another number.
@@ -183,13 +191,13 @@ fn put_back(analysis: &Analysis, decl: &FileDecl, finding: &Finding) -> Option<(
     let place = change.old?.old_place()?;
     let old = analysis.old.as_ref()?.file(place.file).decl().source_text()?;
     let (ast, text) = (decl.ast()?, decl.source_text()?);
-    let (holder, _) = statement_at(decl, finding.location.span.start)?;
+    let (holder, _) = find_statement(decl, finding.location.span.start)?;
     let end = ast.body_of(ast.decls.get(holder as usize)?)?.end - 1;
-    let (start, removed) = (line_start(text, end), place.span.str(old));
+    let (start, removed) = (find_line_start(text, end), place.span.str(old));
     let edit = match Span::new(start, end).str(text).trim() {
         "" => {
-            let indent = indent(old, place.span.start);
-            TextEdit::insert(start, format!("{indent}{removed}{}", line_end(text)))
+            let indent = read_indent(old, place.span.start);
+            TextEdit::insert(start, format!("{indent}{removed}{}", detect_line_end(text)))
         }
         _ => TextEdit::insert(end, format!("{removed} ")),
     };
@@ -198,32 +206,32 @@ fn put_back(analysis: &Analysis, decl: &FileDecl, finding: &Finding) -> Option<(
 
 /// The waiver comment above the declaration that a finding is in. Errors of the language cannot be
 /// waived.
-fn waiver(decl: &FileDecl, finding: &Finding) -> Option<TextEdit> {
+fn build_waiver(decl: &FileDecl, finding: &Finding) -> Option<TextEdit> {
     let rule = abide_lint::find_rule(finding.rule)?;
     if matches!(rule.check, abide_lint::Check::Linker | abide_lint::Check::Engine) {
         return None;
     }
     let text = decl.source_text()?;
-    let (_, span) = statement_at(decl, finding.location.span.start)?;
-    let at = line_start(text, span.start);
-    let (indent, end) = (indent(text, span.start), line_end(text));
+    let (_, span) = find_statement(decl, finding.location.span.start)?;
+    let at = find_line_start(text, span.start);
+    let (indent, end) = (read_indent(text, span.start), detect_line_end(text));
     let comment = format!("{indent}// {}TODO: say why{end}", abide_lint::format_waiver(finding));
     Some(TextEdit::insert(at, comment))
 }
 
 /// The edits of a fix by file; none, if it edits more than the tree.
-fn edits_of(analysis: &Analysis, fix: &Fix) -> Option<Vec<FileEdits>> {
+fn collect_fix_edits(analysis: &TreeAnalysis, fix: &Fix) -> Option<Vec<FileEdits>> {
     let mut files: BTreeMap<FileKey, Vec<TextEdit>> = BTreeMap::new();
     for edit in &fix.edits {
         let place = edit.location.place()?;
-        let file = key_of(analysis.tree.file(place.file).decl());
+        let file = get_key(analysis.tree.file(place.file).decl());
         files.entry(file).or_default().push(TextEdit::replace(place.span, edit.text.clone()));
     }
     Some(files.into_iter().map(|(file, edits)| FileEdits { file, edits }).collect())
 }
 
 /// A phrase as the title of something to choose.
-fn capitalised(phrase: &str) -> String {
+fn capitalize(phrase: &str) -> String {
     let mut letters = phrase.chars();
     letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
 }

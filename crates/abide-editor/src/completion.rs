@@ -1,17 +1,17 @@
-//! What can be written at a place.
+//! Completions at a position.
 
 use std::collections::BTreeSet;
 
 use abide_schema::{Element, Field, FileDecl, FileKey, Message, Scalar, Tree, Type};
 use abide_syntax::Span;
 
-use crate::analysis::Analysis;
+use crate::analysis::TreeAnalysis;
 use crate::member_numbers::{next_field_number, next_value_number};
 use crate::project::Project;
-use crate::syntax_at::{Block, Optioned, SyntaxAt, Wanted};
+use crate::syntax_at::{EnclosingBlock, ExpectedSyntax, OptionTarget, SyntaxPosition};
 use crate::text_edit::{TextEdit, add_import};
 
-/// What a completion is.
+/// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is named after what it completes")]
 pub enum CompletionKind {
@@ -29,25 +29,25 @@ pub enum CompletionKind {
 
 /// Something that can be written at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// What it is.
+pub struct EditorCompletion {
+    /// The kind.
     pub kind: CompletionKind,
-    /// What is shown.
+    /// The label in the list.
     pub label: String,
-    /// What is shown beside it.
+    /// The detail beside the label.
     pub detail: String,
-    /// What is written; of a snippet with `$1` and `$0` where the user goes on.
+    /// The inserted text; of a snippet with `$1` and `$0` where the user goes on.
     pub text: String,
-    /// What it replaces.
+    /// The replaced span.
     pub span: Span,
-    /// What is changed elsewhere in the file: a type of another file is imported.
+    /// A change elsewhere in the file: a type of another file is imported.
     pub import: Option<TextEdit>,
     /// Lists are sorted by this, then by the label.
     pub rank: u8,
 }
 
-/// How many completions are offered; the user goes on typing for the others.
-const OFFERED: usize = 200;
+/// The number of completions offered; the user goes on typing for the others.
+const MAX_COMPLETIONS: usize = 200;
 
 const SNIPPETS: &[(&str, &str, &str)] = &[
     ("file", "message", "message ${1:Name} {\n  $0\n}"),
@@ -92,13 +92,13 @@ const KEYWORDS: &[(&str, &[&str])] = &[
 ];
 
 impl Project {
-    /// What can be written at an offset of a file; whether there is more than is offered.
-    pub fn completions(&mut self, key: &FileKey, offset: u32) -> (Vec<Completion>, bool) {
-        self.analysis();
+    /// Completes at an offset of a file; also returns whether there are more than it offers.
+    pub fn complete_at(&mut self, key: &FileKey, offset: u32) -> (Vec<EditorCompletion>, bool) {
+        self.analyze();
         let found = self.last_analysis().and_then(|analysis| {
             let decl = self.file(key)?;
             let text = decl.source_text()?;
-            let at = SyntaxAt::of(text, offset)?;
+            let at = SyntaxPosition::find(text, offset)?;
             Some(self.complete(analysis, decl, &at))
         });
         let mut found = found.unwrap_or_default();
@@ -106,52 +106,61 @@ impl Project {
             (a.rank, a.label.len(), &a.label).cmp(&(b.rank, b.label.len(), &b.label))
         });
         found.dedup_by(|a, b| (a.kind, &a.label) == (b.kind, &b.label));
-        let is_cut = found.len() > OFFERED;
-        found.truncate(OFFERED);
+        let is_cut = found.len() > MAX_COMPLETIONS;
+        found.truncate(MAX_COMPLETIONS);
         (found, is_cut)
     }
 
-    fn complete(&self, analysis: &Analysis, decl: &FileDecl, at: &SyntaxAt) -> Vec<Completion> {
+    fn complete(
+        &self,
+        analysis: &TreeAnalysis,
+        decl: &FileDecl,
+        at: &SyntaxPosition,
+    ) -> Vec<EditorCompletion> {
         let word = at.word.str(decl.source_text().unwrap_or_default());
-        match &at.wanted {
-            Wanted::Import => self.imports(decl, word, at.word),
-            Wanted::Statement => {
-                let mut found = statements(at, word);
+        match &at.expected {
+            ExpectedSyntax::Import => self.complete_import(decl, word, at.word),
+            ExpectedSyntax::Statement => {
+                let mut found = complete_statement(at, word);
                 let takes_types = matches!(
                     at.blocks.last(),
-                    Some(Block::Message(_) | Block::Oneof | Block::Extend)
+                    Some(
+                        EnclosingBlock::Message(_) | EnclosingBlock::Oneof | EnclosingBlock::Extend
+                    )
                 );
                 if takes_types {
-                    found.extend(scalars(word, at.word, |_| true));
-                    found.extend(self.types(decl, word, at, false));
+                    found.extend(complete_scalar(word, at.word, |_| true));
+                    found.extend(self.complete_type(decl, word, at, false));
                 }
                 found
             }
-            Wanted::Type { only_messages } => {
-                let mut found = self.types(decl, word, at, *only_messages);
+            ExpectedSyntax::Type { only_messages } => {
+                let mut found = self.complete_type(decl, word, at, *only_messages);
                 if !only_messages {
-                    found.extend(scalars(word, at.word, |_| true));
+                    found.extend(complete_scalar(word, at.word, |_| true));
                 }
                 found
             }
-            Wanted::MapKey => scalars(word, at.word, |it| {
+            ExpectedSyntax::MapKey => complete_scalar(word, at.word, |it| {
                 !matches!(it, Scalar::Double | Scalar::Float | Scalar::Bytes)
             })
             .collect(),
-            Wanted::Number => number(analysis, decl, at).into_iter().collect(),
-            Wanted::OptionName(on) => option_names(analysis.readable(), *on, word, at.word),
-            Wanted::OptionValue(on, path) => {
-                option_values(analysis.readable(), *on, path, word, at.word)
+            ExpectedSyntax::Number => complete_number(analysis, decl, at).into_iter().collect(),
+            ExpectedSyntax::OptionName(on) => {
+                complete_option_name(analysis.get_readable(), *on, word, at.word)
             }
-            Wanted::OptionKey(on, path) => {
-                let message = option_message(analysis.readable(), *on, path);
-                message.into_iter().flat_map(|it| fields(it, "", word, at.word)).collect()
+            ExpectedSyntax::OptionValue(on, path) => {
+                complete_option_value(analysis.get_readable(), *on, path, word, at.word)
+            }
+            ExpectedSyntax::OptionKey(on, path) => {
+                let message = resolve_option_message(analysis.get_readable(), *on, path);
+                message.into_iter().flat_map(|it| complete_field(it, "", word, at.word)).collect()
             }
         }
     }
 
     /// The paths of all files, but for those that are imported and the file itself.
-    fn imports(&self, decl: &FileDecl, word: &str, span: Span) -> Vec<Completion> {
+    fn complete_import(&self, decl: &FileDecl, word: &str, span: Span) -> Vec<EditorCompletion> {
         let imported: BTreeSet<&str> = decl.imports.iter().map(|it| &*it.path).collect();
         let mut paths: Vec<&str> = self.files().map(|it| &*it.path).collect();
         for path in abide_schema::well_known_paths() {
@@ -160,22 +169,22 @@ impl Project {
         let is_new = |it: &&str| {
             (!imported.contains(it) || *it == word) && *it != &*decl.path && it.contains(word)
         };
-        let completion = |path: &str| Completion {
+        let completion = |path: &str| EditorCompletion {
             rank: u8::from(!path.starts_with(word)),
-            ..completion(CompletionKind::File, path, "", span)
+            ..new_completion(CompletionKind::File, path, "", span)
         };
         paths.into_iter().filter(is_new).map(completion).collect()
     }
 
     /// The types of the tree. One of a file that is not imported brings its import.
-    fn types(
+    fn complete_type(
         &self,
         decl: &FileDecl,
         word: &str,
-        at: &SyntaxAt,
+        at: &SyntaxPosition,
         only_messages: bool,
-    ) -> Vec<Completion> {
-        let seen = self.visible(decl);
+    ) -> Vec<EditorCompletion> {
+        let seen = self.find_visible(decl);
         let mut found = Vec::new();
         let well_known = abide_schema::well_known_paths().filter_map(|path| {
             let file = abide_schema::SourceFile {
@@ -191,8 +200,8 @@ impl Project {
         let well_known: Vec<FileDecl> = well_known.collect();
         for other in self.files().map(|it| &**it).chain(&well_known) {
             let is_visible = seen.contains(&other.path);
-            for (name, kind) in declared_types(other) {
-                if only_messages && kind == CompletionKind::Enum || !is_near(&name, word) {
+            for (name, kind) in iter_declared_types(other) {
+                if only_messages && kind == CompletionKind::Enum || !can_complete(&name, word) {
                     continue;
                 }
                 let package = other.package_name();
@@ -207,22 +216,26 @@ impl Project {
                 };
                 let detail =
                     if is_visible { String::new() } else { format!("import \"{}\"", other.path) };
-                found.push(Completion { import, rank, ..completion(kind, text, &detail, at.word) });
+                found.push(EditorCompletion {
+                    import,
+                    rank,
+                    ..new_completion(kind, text, &detail, at.word)
+                });
             }
         }
         found
     }
 
-    /// The paths of the files whose types a file sees: its own, its imports, and what these import
-    /// publicly.
-    fn visible(&self, decl: &FileDecl) -> BTreeSet<std::sync::Arc<str>> {
+    /// The paths of the ffind_filesse types a file sees: its own, its imports, and what these
+    /// import publicly.
+    fn find_visible(&self, decl: &FileDecl) -> BTreeSet<std::sync::Arc<str>> {
         let mut seen = BTreeSet::from([std::sync::Arc::clone(&decl.path)]);
         let mut open: Vec<String> = decl.imports.iter().map(|it| it.path.to_string()).collect();
         while let Some(path) = open.pop() {
             if !seen.insert(path.as_str().into()) {
                 continue;
             }
-            let passed_on = self.files_at(&path).flat_map(|it| &it.imports);
+            let passed_on = self.find_files(&path).flat_map(|it| &it.imports);
             let passed_on = passed_on.filter(|it| it.kind == abide_syntax::ImportKind::Public);
             open.extend(passed_on.map(|it| it.path.to_string()));
         }
@@ -230,8 +243,8 @@ impl Project {
     }
 }
 
-fn completion(kind: CompletionKind, text: &str, detail: &str, span: Span) -> Completion {
-    Completion {
+fn new_completion(kind: CompletionKind, text: &str, detail: &str, span: Span) -> EditorCompletion {
+    EditorCompletion {
         kind,
         label: text.to_owned(),
         detail: detail.to_owned(),
@@ -242,14 +255,17 @@ fn completion(kind: CompletionKind, text: &str, detail: &str, span: Span) -> Com
     }
 }
 
-/// Whether a full name is one that a word may begin: from its start, or from its last component.
-fn is_near(name: &str, word: &str) -> bool {
+/// Returns true if a full name is one that a word may begin: from its start, or from its last
+/// component.
+fn can_complete(name: &str, word: &str) -> bool {
     let begins = |it: &str| it.get(..word.len()).is_some_and(|it| it.eq_ignore_ascii_case(word));
     begins(name) || name.match_indices('.').any(|(at, _)| name.get(at + 1..).is_some_and(begins))
 }
 
 /// The messages and enums of a file by their full names, without entries of maps.
-pub(crate) fn declared_types(decl: &FileDecl) -> impl Iterator<Item = (String, CompletionKind)> {
+pub(crate) fn iter_declared_types(
+    decl: &FileDecl,
+) -> impl Iterator<Item = (String, CompletionKind)> {
     let full = |mut parent: abide_schema::Parent, name: abide_schema::Name| {
         let mut names = vec![decl.str(name)];
         while let abide_schema::Parent::Message(index) = parent {
@@ -271,11 +287,11 @@ pub(crate) fn declared_types(decl: &FileDecl) -> impl Iterator<Item = (String, C
     messages.chain(enums.map(move |it| (full(it.parent, it.name), CompletionKind::Enum)))
 }
 
-fn scalars(
+fn complete_scalar(
     word: &str,
     span: Span,
     is_allowed: impl Fn(Scalar) -> bool,
-) -> impl Iterator<Item = Completion> {
+) -> impl Iterator<Item = EditorCompletion> {
     let names = [
         "string", "bytes", "bool", "int32", "int64", "uint32", "uint64", "sint32", "sint64",
         "fixed32", "fixed64", "sfixed32", "sfixed64", "float", "double",
@@ -283,93 +299,109 @@ fn scalars(
     let word = word.to_owned();
     let scalars = names.into_iter().filter_map(Scalar::from_keyword);
     scalars.filter(move |it| is_allowed(*it) && it.keyword().starts_with(&word)).map(move |it| {
-        Completion { rank: 0, ..completion(CompletionKind::Scalar, it.keyword(), "", span) }
+        EditorCompletion {
+            rank: 0,
+            ..new_completion(CompletionKind::Scalar, it.keyword(), "", span)
+        }
     })
 }
 
-fn statements(at: &SyntaxAt, word: &str) -> Vec<Completion> {
+fn complete_statement(at: &SyntaxPosition, word: &str) -> Vec<EditorCompletion> {
     let place = match at.blocks.last() {
         None => "file",
-        Some(Block::Message(_)) => "message",
-        Some(Block::Enum(_)) => "enum",
-        Some(Block::Service) => "service",
-        Some(Block::Method) => "method",
-        Some(Block::Oneof) => "oneof",
-        Some(Block::Extend) => "extend",
-        Some(Block::Value(_)) => return Vec::new(),
+        Some(EnclosingBlock::Message(_)) => "message",
+        Some(EnclosingBlock::Enum(_)) => "enum",
+        Some(EnclosingBlock::Service) => "service",
+        Some(EnclosingBlock::Method) => "method",
+        Some(EnclosingBlock::Oneof) => "oneof",
+        Some(EnclosingBlock::Extend) => "extend",
+        Some(EnclosingBlock::Value(_)) => return Vec::new(),
     };
     let keywords = KEYWORDS.iter().filter(|it| it.0 == place).flat_map(|it| it.1);
     let keywords = keywords.filter(|it| it.starts_with(word));
-    let keywords = keywords.map(|it| completion(CompletionKind::Keyword, it, "", at.word));
+    let keywords = keywords.map(|it| new_completion(CompletionKind::Keyword, it, "", at.word));
     let snippets = SNIPPETS.iter().filter(|it| it.0 == place && it.1.starts_with(word));
-    let snippets = snippets.map(|(_, label, text)| Completion {
+    let snippets = snippets.map(|(_, label, text)| EditorCompletion {
         text: (*text).to_owned(),
         label: format!("{label} …"),
-        ..completion(CompletionKind::Snippet, label, "snippet", at.word)
+        ..new_completion(CompletionKind::Snippet, label, "snippet", at.word)
     });
     keywords.chain(snippets).collect()
 }
 
 /// The next free number, for a field or an enum value.
-fn number(analysis: &Analysis, decl: &FileDecl, at: &SyntaxAt) -> Option<Completion> {
+fn complete_number(
+    analysis: &TreeAnalysis,
+    decl: &FileDecl,
+    at: &SyntaxPosition,
+) -> Option<EditorCompletion> {
     let mut names: Vec<&str> = vec![decl.package_name()];
     names.extend(at.blocks.iter().filter_map(|it| match it {
-        Block::Message(name) | Block::Enum(name) => Some(name.as_str()),
+        EnclosingBlock::Message(name) | EnclosingBlock::Enum(name) => Some(name.as_str()),
         _ => None,
     }));
     names.retain(|it| !it.is_empty());
-    let (tree, old, name) = (analysis.readable(), analysis.old.as_ref(), names.join("."));
-    let next = match at.blocks.iter().rev().find(|it| !matches!(it, Block::Oneof))? {
-        Block::Message(_) => next_field_number(tree, old, &name),
-        Block::Enum(_) => next_value_number(tree, old, &name),
+    let (tree, old, name) = (analysis.get_readable(), analysis.old.as_ref(), names.join("."));
+    let next = match at.blocks.iter().rev().find(|it| !matches!(it, EnclosingBlock::Oneof))? {
+        EnclosingBlock::Message(_) => next_field_number(tree, old, &name),
+        EnclosingBlock::Enum(_) => next_value_number(tree, old, &name),
         _ => None,
     }?;
-    Some(completion(CompletionKind::Number, &next.to_string(), "the next free number", at.word))
+    Some(new_completion(CompletionKind::Number, &next.to_string(), "the next free number", at.word))
 }
 
 /// The names of options, below a path that is already written.
-fn option_names(tree: &Tree, on: Optioned, word: &str, span: Span) -> Vec<Completion> {
-    let Some(options) = tree.message_named(on.message()) else { return Vec::new() };
+fn complete_option_name(
+    tree: &Tree,
+    on: OptionTarget,
+    word: &str,
+    span: Span,
+) -> Vec<EditorCompletion> {
+    let Some(options) = tree.message_named(on.get_message()) else { return Vec::new() };
     let (path, last) = word.rsplit_once('.').unwrap_or(("", word));
     let inner = match path {
         "" => Some(options),
-        path => option_message(tree, on, &[path.to_owned()]),
+        path => resolve_option_message(tree, on, &[path.to_owned()]),
     };
     let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
-    let mut found: Vec<Completion> =
-        inner.into_iter().flat_map(|it| fields(it, &prefix, last, span)).collect();
+    let mut found: Vec<EditorCompletion> =
+        inner.into_iter().flat_map(|it| complete_field(it, &prefix, last, span)).collect();
     let extensions = tree.files().flat_map(|it| it.all_fields());
     let extensions = extensions.filter(|it| it.extendee() == Some(options));
-    found.extend(extensions.filter(|it| is_near(&it.full_name(), word)).map(|it| {
+    found.extend(extensions.filter(|it| can_complete(&it.full_name(), word)).map(|it| {
         let name = format!("({})", it.full_name());
-        completion(CompletionKind::Option, &name, &crate::hover::type_name(it), span)
+        new_completion(CompletionKind::Option, &name, &crate::hover::format_type_name(it), span)
     }));
     found
 }
 
-fn fields<'t>(
+fn complete_field<'t>(
     message: Message<'t>,
     prefix: &str,
     word: &str,
     span: Span,
-) -> impl Iterator<Item = Completion> + use<'t> {
+) -> impl Iterator<Item = EditorCompletion> + use<'t> {
     let (prefix, word) = (prefix.to_owned(), word.to_owned());
     let wanted = message
         .fields()
         .filter(move |it| it.name().starts_with(&word) && it.name() != "uninterpreted_option");
     wanted.map(move |it| {
         let name = format!("{prefix}{}", it.name());
-        completion(CompletionKind::Option, &name, &crate::hover::type_name(it), span)
+        new_completion(CompletionKind::Option, &name, &crate::hover::format_type_name(it), span)
     })
 }
 
 /// The field that a path of keys leads to; the first is the name of an option.
-fn option_field<'t>(tree: &'t Tree, on: Optioned, path: &[String]) -> Option<Field<'t>> {
-    let mut message = tree.message_named(on.message())?;
+fn resolve_option_field<'t>(
+    tree: &'t Tree,
+    on: OptionTarget,
+    path: &[String],
+) -> Option<Field<'t>> {
+    let mut message = tree.message_named(on.get_message())?;
     let mut field = None;
     for part in path.iter().flat_map(|it| split(it)) {
         let found = match part.strip_prefix('(').and_then(|it| it.strip_suffix(')')) {
-            Some(name) => extension(tree, message, name.trim_start_matches('.')),
+            Some(name) => find_extension(tree, message, name.trim_start_matches('.')),
             None => message.fields().find(|it| it.name() == part),
         }?;
         if let Some(inner) = found.message_type() {
@@ -381,7 +413,7 @@ fn option_field<'t>(tree: &'t Tree, on: Optioned, path: &[String]) -> Option<Fie
 }
 
 /// The extension of a message with this name, which may leave out the package.
-fn extension<'t>(tree: &'t Tree, message: Message<'t>, name: &str) -> Option<Field<'t>> {
+fn find_extension<'t>(tree: &'t Tree, message: Message<'t>, name: &str) -> Option<Field<'t>> {
     let is_it = |it: &Field<'_>| it.extendee() == Some(message);
     let mut named = tree.extensions_named(name).filter(is_it);
     let ends = format!(".{name}");
@@ -410,19 +442,23 @@ fn split(name: &str) -> Vec<&str> {
     parts
 }
 
-fn option_message<'t>(tree: &'t Tree, on: Optioned, path: &[String]) -> Option<Message<'t>> {
-    option_field(tree, on, path)?.message_type()
+fn resolve_option_message<'t>(
+    tree: &'t Tree,
+    on: OptionTarget,
+    path: &[String],
+) -> Option<Message<'t>> {
+    resolve_option_field(tree, on, path)?.message_type()
 }
 
 /// The values that an option can have, as far as they are few.
-fn option_values(
+fn complete_option_value(
     tree: &Tree,
-    on: Optioned,
+    on: OptionTarget,
     path: &[String],
     word: &str,
     span: Span,
-) -> Vec<Completion> {
-    let Some(field) = option_field(tree, on, path) else { return Vec::new() };
+) -> Vec<EditorCompletion> {
+    let Some(field) = resolve_option_field(tree, on, path) else { return Vec::new() };
     let values: Vec<(String, CompletionKind)> = match field.ty() {
         Type::Scalar(Scalar::Bool) => {
             ["true", "false"].map(|it| (it.to_owned(), CompletionKind::Value)).into()
@@ -437,5 +473,5 @@ fn option_values(
         Type::Scalar(_) | Type::Unresolved => Vec::new(),
     };
     let wanted = values.into_iter().filter(|(it, _)| it.starts_with(word));
-    wanted.map(|(it, kind)| completion(kind, &it, "", span)).collect()
+    wanted.map(|(it, kind)| new_completion(kind, &it, "", span)).collect()
 }

@@ -1,4 +1,4 @@
-//! What a name means, in Markdown: the declaration, its package and version, whether it is
+//! Describes a name in Markdown: the declaration, its package and version, whether it is
 //! deprecated and by what it is replaced, and its comment.
 
 use abide_lint::{backtick, pluralize};
@@ -8,24 +8,24 @@ use abide_schema::{
 };
 use abide_syntax::Span;
 
-use crate::analysis::Analysis;
-use crate::project::{Judge, Project};
+use crate::analysis::TreeAnalysis;
+use crate::project::{CheckInputs, Project};
 
 impl Project {
-    /// What is known about the name at an offset of a file, in Markdown, and where the name stands.
+    /// Describes the name at an offset of a file in Markdown, and returns its span.
     pub fn hover(&mut self, file: &FileKey, offset: u32) -> Option<(String, Span)> {
-        self.analysis();
+        self.analyze();
         let analysis = self.last_analysis()?;
-        let (meaning, span) = analysis.meaning_at(file, offset)?;
+        let (meaning, span) = analysis.find_meaning(file, offset)?;
         let text = match meaning {
-            MentionTarget::Element(it) => element(it, analysis, self.judge()),
+            MentionTarget::Element(it) => describe_element(it, analysis, self.judge()),
             MentionTarget::File(it) => {
-                let package = package(it.package(), self.judge());
+                let package = describe_package(it.package(), self.judge());
                 format!("```proto\nimport \"{}\";\n```\n\n{package}", it.path())
             }
             MentionTarget::Package(name) => match analysis.tree.package_named(name) {
                 Some(it) => {
-                    let package = package(it, self.judge());
+                    let package = describe_package(it, self.judge());
                     format!("```proto\npackage {name};\n```\n\n{package}")
                 }
                 None => {
@@ -42,26 +42,27 @@ impl Project {
     }
 }
 
-fn element(element: Element<'_>, analysis: &Analysis, judge: &Judge) -> String {
-    let mut parts = vec![format!("```proto\n{}\n```", declaration(element))];
+fn describe_element(element: Element<'_>, analysis: &TreeAnalysis, judge: &CheckInputs) -> String {
+    let mut parts = vec![format!("```proto\n{}\n```", format_declaration(element))];
     let mut facts = vec![format!("{} {}", element.noun(), backtick(element.full_name()))];
     if let Element::Field(field) = element {
-        facts.extend(presence(field));
+        facts.extend(describe_presence(field));
         facts.push(format!("JSON {}", backtick(field.json_name())));
     }
     parts.push(facts.join(" · "));
-    let of_package = package(element.package(), judge);
+    let of_package = describe_package(element.package(), judge);
     let is_new = analysis.old.as_ref().is_some_and(|old| !is_in(old, element));
     parts.push(match is_new {
         true => format!("{of_package} · new: not in the old tree"),
         false => of_package,
     });
-    parts.extend(deprecation(element));
-    parts.extend(comment(&element.file().decl().comments(element.node())));
+    parts.extend(describe_deprecation(element));
+    parts.extend(format_comment(&element.file().decl().comments(element.node())));
     parts.join("\n\n")
 }
 
-/// Whether an old tree has an element with this name, or with this number in its message or enum.
+/// Returns true if an old tree has an element with this name, or with this number in its message or
+/// enum.
 fn is_in(old: &abide_schema::Tree, element: Element<'_>) -> bool {
     let holder = |it: Element<'_>| it.parent().map(Element::full_name);
     old.element_named(&element.full_name()).is_some()
@@ -79,7 +80,7 @@ fn is_in(old: &abide_schema::Tree, element: Element<'_>) -> bool {
 }
 
 /// The declaration in one line, with resolved types.
-pub(crate) fn declaration(element: Element<'_>) -> String {
+pub(crate) fn format_declaration(element: Element<'_>) -> String {
     let name = element.name();
     match element {
         Element::Message(_) => format!("message {name} {{ … }}"),
@@ -111,15 +112,15 @@ pub(crate) fn declaration(element: Element<'_>) -> String {
                 Some(abide_syntax::FieldLabel::Repeated) => "repeated ",
                 None => "",
             };
-            format!("{label}{} {name} = {};", type_name(it), it.number())
+            format!("{label}{} {name} = {};", format_type_name(it), it.number())
         }
     }
 }
 
 /// The type of a field as it could be written.
-pub(crate) fn type_name(field: Field<'_>) -> String {
+pub(crate) fn format_type_name(field: Field<'_>) -> String {
     if let (Cardinality::Map, Some(entry)) = (field.cardinality(), field.message_type()) {
-        let parts: Vec<String> = entry.fields().map(type_name).collect();
+        let parts: Vec<String> = entry.fields().map(format_type_name).collect();
         return format!("map<{}>", parts.join(", "));
     }
     match field.ty() {
@@ -130,7 +131,7 @@ pub(crate) fn type_name(field: Field<'_>) -> String {
     }
 }
 
-fn presence(field: Field<'_>) -> Option<String> {
+fn describe_presence(field: Field<'_>) -> Option<String> {
     let is_singular = field.cardinality() == Cardinality::Singular;
     let presence = match field.presence() {
         Presence::Explicit => "explicit presence",
@@ -140,9 +141,9 @@ fn presence(field: Field<'_>) -> Option<String> {
     is_singular.then(|| presence.to_owned())
 }
 
-/// The package, its stability, its version as it is recorded, since when it exists, and whether it is
-/// frozen.
-fn package(package: Package<'_>, judge: &Judge) -> String {
+/// The package, its stability, its version as it is recorded, since when it exists, and whether it
+/// is frozen.
+fn describe_package(package: Package<'_>, judge: &CheckInputs) -> String {
     let mut facts = vec![format!("package {}", backtick(package.name()))];
     facts.extend(package.version().map(|it| {
         let word = match it.stability {
@@ -163,7 +164,7 @@ fn package(package: Package<'_>, judge: &Judge) -> String {
     facts.join(" · ")
 }
 
-fn deprecation(element: Element<'_>) -> Option<String> {
+fn describe_deprecation(element: Element<'_>) -> Option<String> {
     element.deprecated()?;
     let since = element.deprecated_since().map(|(it, _)| format!(" since {it}"));
     let by = element.replaced_by().map(|(it, _)| format!("; use {}", backtick(it)));
@@ -178,7 +179,7 @@ fn deprecation(element: Element<'_>) -> Option<String> {
 
 /// The comment as text: what stands in it is not ours, but an editor shows Markdown of the comment
 /// as its author wrote it.
-fn comment(comments: &AttachedComments) -> Option<String> {
+fn format_comment(comments: &AttachedComments) -> Option<String> {
     let texts = [&comments.leading, &comments.trailing];
     let texts = texts.into_iter().flatten().map(|it| {
         let lines = it.text.lines().map(|it| it.strip_prefix(' ').unwrap_or(it));

@@ -1,4 +1,4 @@
-//! What an editor asks about a proto tree while it is edited.
+//! Answers the questions of an editor about a proto tree while it is edited.
 //!
 //! A [`Project`] holds the files of a tree, those of the old tree that it is compared with, and the
 //! policy. It is told what changes ([`Project::set`], [`Project::remove`]) and answers with values:
@@ -17,11 +17,11 @@ mod rename;
 mod syntax_at;
 mod text_edit;
 
-pub use action::{Action, ActionKind};
-pub use analysis::{Analysis, Whole};
-pub use completion::{Completion, CompletionKind};
-pub use navigation::Occurrence;
-pub use outline::{Fold, Link, OutlineItem, WorkspaceSymbol};
-pub use project::{Judge, Project};
-pub use rename::{Renamable, RenameRefusal};
+pub use action::{ActionKind, EditorAction};
+pub use analysis::{TreeAnalysis, WholeCheck};
+pub use completion::{CompletionKind, EditorCompletion};
+pub use navigation::NameOccurrence;
+pub use outline::{FoldableRange, ImportLink, OutlineItem, WorkspaceSymbol};
+pub use project::{CheckInputs, Project};
+pub use rename::{RenameRefusal, RenameTarget};
 pub use text_edit::{FileEdits, TextEdit};

@@ -1,9 +1,9 @@
-//! Which numbers the members of a message or an enum may have.
+//! Numbers that the members of a message or an enum may have.
 
 use abide_schema::{MAX_FIELD_NUMBER, Tree};
 
-/// What protobuf keeps for itself.
-const OWN: std::ops::Range<i64> = 19_000..20_000;
+/// The numbers that protobuf keeps for itself.
+const RESERVED_BY_PROTOBUF: std::ops::Range<i64> = 19_000..20_000;
 
 /// The number behind all that a message uses, reserves or gives to extensions, now or in the old
 /// tree; nothing, if there is none.
@@ -18,8 +18,8 @@ pub(crate) fn next_field_number(tree: &Tree, old: Option<&Tree>, message: &str) 
         let ends = ranges.map(|it| i64::from(it.end)).filter(|end| *end <= limit);
         next = numbers.chain(ends).filter(|it| *it <= limit).fold(next, i64::max);
     }
-    if OWN.contains(&next) {
-        next = OWN.end;
+    if RESERVED_BY_PROTOBUF.contains(&next) {
+        next = RESERVED_BY_PROTOBUF.end;
     }
     i32::try_from(next).ok().filter(|it| *it <= MAX_FIELD_NUMBER)
 }

@@ -3,40 +3,40 @@
 use abide_schema::{File, FileDecl, FileKey, MentionTarget};
 use abide_syntax::{Ast, Comment, DeclKind, Span, find_comments};
 
-use crate::analysis::Analysis;
-use crate::project::{Project, key_of};
+use crate::analysis::TreeAnalysis;
+use crate::project::{Project, get_key};
 
 /// A declaration, with those inside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineItem {
     /// Its name.
     pub name: String,
-    /// What it is: `message`, `field`, …
+    /// The keyword: `message`, `field`, …
     pub noun: &'static str,
-    /// What else is shown: the type and number of a field.
+    /// Further detail: the type and number of a field.
     pub detail: String,
     /// The whole declaration.
     pub span: Span,
     /// Its name.
     pub name_span: Span,
-    /// What is declared in it.
+    /// The elements declared in it.
     pub children: Vec<OutlineItem>,
 }
 
 /// Lines that can be folded away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fold {
-    /// What can be folded.
+pub struct FoldableRange {
+    /// A range that can be folded.
     pub span: Span,
-    /// Whether it is a comment.
+    /// True if it is a comment.
     pub is_comment: bool,
-    /// Whether it is a run of imports.
+    /// True if it is a run of imports.
     pub is_imports: bool,
 }
 
 /// An import, and the file that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct ImportLink {
     /// The path, with its quotes.
     pub span: Span,
     /// The file.
@@ -50,41 +50,41 @@ pub struct WorkspaceSymbol {
     pub file: FileKey,
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// The kind.
     pub noun: &'static str,
-    /// What encloses it: a package or a type.
+    /// The container: a package or a type.
     pub container: String,
     /// Its name in the file.
     pub span: Span,
 }
 
 impl Project {
-    /// What a file declares. It depends on the text of that file alone.
-    pub fn outline(&self, file: &FileKey) -> Vec<OutlineItem> {
-        self.file(file).map(|it| items(it, None)).unwrap_or_default()
+    /// Collects the declarations of a file. The result depends on the text of that file alone.
+    pub fn collect_outline(&self, file: &FileKey) -> Vec<OutlineItem> {
+        self.file(file).map(|it| collect_items(it, None)).unwrap_or_default()
     }
 
-    /// What can be folded in a file.
-    pub fn folds(&self, file: &FileKey) -> Vec<Fold> {
+    /// Collects the folding ranges of a file.
+    pub fn collect_folds(&self, file: &FileKey) -> Vec<FoldableRange> {
         self.file(file).and_then(|it| folds(it)).unwrap_or_default()
     }
 
     /// The declarations in the tree whose names have the letters of a query, in their order; those
     /// that begin with the query come first.
-    pub fn symbols(&self, query: &str, limit: usize) -> Vec<WorkspaceSymbol> {
+    pub fn search_symbols(&self, query: &str, limit: usize) -> Vec<WorkspaceSymbol> {
         let query = query.to_lowercase();
         let wanted = query.rsplit('.').next().unwrap_or(&query);
         let mut found: Vec<(u8, WorkspaceSymbol)> = Vec::new();
         for decl in self.files() {
             let mut add = |item: OutlineItem, container: &str| {
-                let rank = rank(&item.name.to_lowercase(), wanted);
+                let rank = compute_rank(&item.name.to_lowercase(), wanted);
                 let full = || format!("{container}.{}", item.name).to_lowercase();
                 let Some(rank) = rank.filter(|_| !query.contains('.') || full().contains(&query))
                 else {
                     return;
                 };
                 let symbol = WorkspaceSymbol {
-                    file: key_of(decl),
+                    file: get_key(decl),
                     name: item.name,
                     noun: item.noun,
                     container: container.to_owned(),
@@ -92,9 +92,9 @@ impl Project {
                 };
                 found.push((rank, symbol));
             };
-            let is_near = |name: &str| rank(&name.to_lowercase(), wanted).is_some();
-            if declared_names(decl).any(is_near) {
-                walk(items(decl, None), decl.package_name(), &mut add);
+            let is_near = |name: &str| compute_rank(&name.to_lowercase(), wanted).is_some();
+            if iter_declared_names(decl).any(is_near) {
+                walk_outline(collect_items(decl, None), decl.package_name(), &mut add);
             }
         }
         found.sort_by(|a, b| {
@@ -109,13 +109,13 @@ impl Project {
     }
 }
 
-impl Analysis {
+impl TreeAnalysis {
     /// The imports of a file that were found.
-    pub fn links(&self, file: &FileKey) -> Vec<Link> {
-        let names = self.file(file).into_iter().flat_map(File::mentions);
+    pub fn collect_links(&self, file: &FileKey) -> Vec<ImportLink> {
+        let names = self.find_file(file).into_iter().flat_map(File::mentions);
         let links = names.filter_map(|it| match it.means {
             MentionTarget::File(target) => {
-                Some(Link { span: it.span, file: key_of(target.decl()) })
+                Some(ImportLink { span: it.span, file: get_key(target.decl()) })
             }
             MentionTarget::Element(_) | MentionTarget::Package(_) => None,
         });
@@ -123,7 +123,7 @@ impl Analysis {
     }
 }
 
-fn declared_names(decl: &FileDecl) -> impl Iterator<Item = &str> {
+fn iter_declared_names(decl: &FileDecl) -> impl Iterator<Item = &str> {
     let messages = decl.messages.iter().map(|it| it.name);
     let enums = decl.enums.iter().map(|it| it.name);
     let services = decl.services.iter().map(|it| it.name);
@@ -133,8 +133,8 @@ fn declared_names(decl: &FileDecl) -> impl Iterator<Item = &str> {
     all.map(|it| decl.str(it))
 }
 
-/// How near a name is to a query; less is nearer.
-fn rank(name: &str, query: &str) -> Option<u8> {
+/// Computes the distance between a name and a query; less is nearer.
+fn compute_rank(name: &str, query: &str) -> Option<u8> {
     if name == query {
         return Some(0);
     }
@@ -148,7 +148,7 @@ fn rank(name: &str, query: &str) -> Option<u8> {
     query.chars().all(|it| letters.any(|letter| letter == it)).then_some(3)
 }
 
-fn walk(items: Vec<OutlineItem>, container: &str, add: &mut impl FnMut(OutlineItem, &str)) {
+fn walk_outline(items: Vec<OutlineItem>, container: &str, add: &mut impl FnMut(OutlineItem, &str)) {
     let mut open: Vec<(OutlineItem, String)> =
         items.into_iter().rev().map(|it| (it, container.to_owned())).collect();
     while let Some((mut item, container)) = open.pop() {
@@ -163,7 +163,7 @@ fn walk(items: Vec<OutlineItem>, container: &str, add: &mut impl FnMut(OutlineIt
 }
 
 /// The declarations below one. The parser limits how deep they nest.
-fn items(decl: &FileDecl, parent: Option<u32>) -> Vec<OutlineItem> {
+fn collect_items(decl: &FileDecl, parent: Option<u32>) -> Vec<OutlineItem> {
     let (Some(ast), Some(text)) = (decl.ast(), decl.source_text()) else { return Vec::new() };
     let inner = ast.children_of(parent).filter_map(|id| {
         let node = ast.decls.get(id as usize)?;
@@ -202,35 +202,41 @@ fn items(decl: &FileDecl, parent: Option<u32>) -> Vec<OutlineItem> {
         if name.is_empty() {
             return None;
         }
-        let children = items(decl, Some(id));
+        let children = collect_items(decl, Some(id));
         Some(OutlineItem { name, noun, detail, span: node.span, name_span, children })
     });
     inner.collect()
 }
 
-fn folds(decl: &FileDecl) -> Option<Vec<Fold>> {
+fn folds(decl: &FileDecl) -> Option<Vec<FoldableRange>> {
     let (ast, text) = (decl.ast()?, decl.source_text()?);
-    let fold = |span| Fold { span, is_comment: false, is_imports: false };
+    let fold = |span| FoldableRange { span, is_comment: false, is_imports: false };
     let bodies = ast.decls.iter().filter_map(|it| ast.body_of(it));
     let aggregates = ast.values.iter().filter(|it| {
         matches!(it.kind, abide_syntax::ValueKind::Message | abide_syntax::ValueKind::List)
     });
-    let mut folds: Vec<Fold> = bodies.chain(aggregates.map(|it| it.span)).map(fold).collect();
-    folds.extend(imports(ast).map(|span| Fold { is_imports: true, ..fold(span) }));
-    folds.extend(comments(ast, text).map(|span| Fold { is_comment: true, ..fold(span) }));
-    let is_long = |it: &Fold| memchr::memchr(b'\n', it.span.of(text)).is_some();
+    let mut folds: Vec<FoldableRange> =
+        bodies.chain(aggregates.map(|it| it.span)).map(fold).collect();
+    folds.extend(
+        find_import_block(ast).map(|span| FoldableRange { is_imports: true, ..fold(span) }),
+    );
+    folds.extend(
+        collect_comment_blocks(ast, text)
+            .map(|span| FoldableRange { is_comment: true, ..fold(span) }),
+    );
+    let is_long = |it: &FoldableRange| memchr::memchr(b'\n', it.span.of(text)).is_some();
     folds.retain(is_long);
     folds.sort_by_key(|it| (it.span.start, it.span.end));
     Some(folds)
 }
 
-fn imports(ast: &Ast) -> impl Iterator<Item = Span> {
+fn find_import_block(ast: &Ast) -> impl Iterator<Item = Span> {
     let imports = ast.decls.iter().filter(|it| matches!(it.kind, DeclKind::Import { .. }));
     imports.map(|it| it.span).reduce(Span::to).into_iter()
 }
 
 /// Block comments, and line comments on consecutive lines, before declarations.
-fn comments(ast: &Ast, text: &[u8]) -> impl Iterator<Item = Span> {
+fn collect_comment_blocks(ast: &Ast, text: &[u8]) -> impl Iterator<Item = Span> {
     let gaps = ast.decls.iter().map(|it| Span::new(it.gap, it.span.start));
     let gaps = gaps.chain([Span::new(ast.span.end, ast.end)]);
     let gaps = gaps.filter(|it| it.start < it.end);

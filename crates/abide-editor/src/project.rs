@@ -9,11 +9,11 @@ use abide_upgrade::UpgradeClosure;
 use jiff::civil::Date;
 use rayon::prelude::*;
 
-use crate::analysis::{Analysis, Chosen, Whole};
+use crate::analysis::{ChosenFiles, TreeAnalysis, WholeCheck};
 
-/// What a tree is judged by, besides the old tree.
+/// The inputs of a check besides the old tree.
 #[derive(Clone, Debug)]
-pub struct Judge {
+pub struct CheckInputs {
     /// The configuration, with the policy.
     pub config: Config,
     /// The content of `abide.lock`.
@@ -24,7 +24,7 @@ pub struct Judge {
     pub accepted: Option<Accepted>,
     /// The lists of features.
     pub features: Vec<FeatureFile>,
-    /// Whether only a part of a configured tree is judged.
+    /// True if only a part of a configured tree is judged.
     pub partial: bool,
     /// Today.
     pub as_of: Date,
@@ -32,10 +32,10 @@ pub struct Judge {
     pub baseline_day: Option<Date>,
 }
 
-impl Judge {
+impl CheckInputs {
     /// Judges by a configuration alone.
-    pub fn new(config: Config, as_of: Date) -> Judge {
-        Judge {
+    pub fn new(config: Config, as_of: Date) -> CheckInputs {
+        CheckInputs {
             config,
             lock: None,
             released: None,
@@ -48,7 +48,7 @@ impl Judge {
     }
 
     /// The options of the check that a command-line run makes.
-    pub(crate) fn options<'a>(
+    pub(crate) fn build_options<'a>(
         &'a self,
         baseline: Option<&'a Tree>,
         bump_baseline: Option<&'a Tree>,
@@ -75,7 +75,7 @@ impl Judge {
         }
     }
 
-    /// Whether a part of the tree is never sure to have the findings of the whole one.
+    /// Returns true if a part of the tree is never sure to have the findings of the whole one.
     pub(crate) fn needs_everything(&self) -> bool {
         let upgrade = &self.config.policy.upgrade;
         upgrade.closure == UpgradeClosure::All
@@ -86,59 +86,59 @@ impl Judge {
 
 /// A file, with what decides which others it concerns.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldFile {
     /// All that can be understood of its text.
     pub(crate) decl: Arc<FileDecl>,
-    /// What it is judged by: the same, if the text parses.
+    /// The inputs of its check: the same, if the text parses.
     pub(crate) judged: Arc<FileDecl>,
     pub(crate) outline: Arc<Outline>,
 }
 
-impl Held {
-    fn of(decl: Arc<FileDecl>) -> Held {
+impl HeldFile {
+    fn from_decl(decl: Arc<FileDecl>) -> HeldFile {
         let outline = Arc::new(Outline::from_decl(&decl));
         let mut judged = Arc::clone(&decl);
         if !decl.parses {
             Arc::make_mut(&mut judged).set_aside();
         }
-        Held { decl, judged, outline }
+        HeldFile { decl, judged, outline }
     }
 
-    /// Whether the texts of two files differ.
-    pub(crate) fn differs(&self, other: &Held) -> bool {
+    /// Returns true if the texts of two files differ.
+    pub(crate) fn has_other_text(&self, other: &HeldFile) -> bool {
         !Arc::ptr_eq(&self.decl, &other.decl) && self.decl.source_text() != other.decl.source_text()
     }
 }
 
-pub(crate) type Files = BTreeMap<FileKey, Held>;
+pub(crate) type Files = BTreeMap<FileKey, HeldFile>;
 
-pub(crate) fn key_of(decl: &FileDecl) -> FileKey {
+pub(crate) fn get_key(decl: &FileDecl) -> FileKey {
     (decl.root, Arc::clone(&decl.path))
 }
 
 /// The files of a tree that is edited, the old tree, and the policy.
 #[derive(Debug)]
 pub struct Project {
-    pub(crate) judge: Arc<Judge>,
+    pub(crate) judge: Arc<CheckInputs>,
     pub(crate) files: Files,
     pub(crate) old: Option<Files>,
     released: Option<Vec<Arc<FileDecl>>>,
     open: BTreeSet<FileKey>,
     /// The roots, those of imports included.
     roots: BTreeSet<u32>,
-    chosen: Option<Chosen>,
-    analysis: Option<Analysis>,
+    chosen: Option<ChosenFiles>,
+    analysis: Option<TreeAnalysis>,
     is_stale: bool,
 }
 
 impl Project {
     /// A tree that has these files and those that they import.
-    pub fn new(judge: Judge, files: Vec<Arc<FileDecl>>) -> Project {
-        let held: Vec<Held> = files.into_par_iter().map(Held::of).collect();
+    pub fn new(judge: CheckInputs, files: Vec<Arc<FileDecl>>) -> Project {
+        let held: Vec<HeldFile> = files.into_par_iter().map(HeldFile::from_decl).collect();
         Project {
             judge: Arc::new(judge),
             roots: held.iter().map(|it| it.decl.root).collect(),
-            files: held.into_iter().map(|it| (key_of(&it.decl), it)).collect(),
+            files: held.into_iter().map(|it| (get_key(&it.decl), it)).collect(),
             old: None,
             released: None,
             open: BTreeSet::new(),
@@ -150,31 +150,25 @@ impl Project {
 
     /// Compares with an old tree, which has these files.
     #[must_use]
-    pub fn against(mut self, files: Vec<Arc<FileDecl>>) -> Project {
-        let hold = |decl: Arc<FileDecl>| match self.files.get(&key_of(&decl)) {
+    pub fn compare_with(mut self, files: Vec<Arc<FileDecl>>) -> Project {
+        let hold = |decl: Arc<FileDecl>| match self.files.get(&get_key(&decl)) {
             Some(held) if Arc::ptr_eq(&held.decl, &decl) => held.clone(),
-            _ => Held::of(decl),
+            _ => HeldFile::from_decl(decl),
         };
-        let held: Vec<Held> = files.into_par_iter().map(hold).collect();
-        self.old = Some(held.into_iter().map(|it| (key_of(&it.decl), it)).collect());
+        let held: Vec<HeldFile> = files.into_par_iter().map(hold).collect();
+        self.old = Some(held.into_iter().map(|it| (get_key(&it.decl), it)).collect());
         self
     }
 
     /// Counts the bump from another tree than the old one: that of the last release.
     #[must_use]
-    pub fn released(mut self, files: Vec<Arc<FileDecl>>) -> Project {
+    pub fn count_bump_from(mut self, files: Vec<Arc<FileDecl>>) -> Project {
         self.released = Some(files);
         self
     }
 
-    /// Replaces what the tree is judged by.
-    pub fn judge_by(&mut self, judge: Judge) {
-        self.judge = Arc::new(judge);
-        self.is_stale = true;
-    }
-
-    /// What the tree is judged by.
-    pub fn judge(&self) -> &Judge {
+    /// The inputs of the check.
+    pub fn judge(&self) -> &CheckInputs {
         &self.judge
     }
 
@@ -203,16 +197,21 @@ impl Project {
         let old = self.old.as_ref().and_then(|it| it.get(&key)).filter(|it| it.decl.is_of(&file));
         let held = match old {
             Some(old) => old.clone(),
-            None => Held::of(Arc::new(FileDecl::parse_recovering(file))),
+            None => HeldFile::from_decl(Arc::new(FileDecl::parse_recovering(file))),
         };
-        self.chosen = self.chosen.take().and_then(|it| self.still_chosen(it, &key, &held));
+        self.chosen = self.chosen.take().and_then(|it| self.keep_chosen(it, &key, &held));
         self.roots.insert(key.0);
         self.files.insert(key, held);
         self.is_stale = true;
     }
 
     /// The chosen files, if they also decide everything once a file is replaced.
-    fn still_chosen(&self, mut chosen: Chosen, key: &FileKey, held: &Held) -> Option<Chosen> {
+    fn keep_chosen(
+        &self,
+        mut chosen: ChosenFiles,
+        key: &FileKey,
+        held: &HeldFile,
+    ) -> Option<ChosenFiles> {
         let was = self.files.get(key)?;
         let old = self.old.as_ref().and_then(|it| it.get(key));
         let is_known = |key: &FileKey| {
@@ -226,7 +225,7 @@ impl Project {
         let stays = self.is_changed(key, was) == self.is_changed(key, held)
             && (is_same || {
                 let outlines = (&*was.outline, &*held.outline);
-                chosen.stays(key, outlines, old.map(|it| &*it.outline), keys_of)
+                chosen.update_if_enough(key, outlines, old.map(|it| &*it.outline), keys_of)
             });
         stays.then_some(chosen)
     }
@@ -240,7 +239,7 @@ impl Project {
     }
 
     /// The files of all roots that imports of this path may mean.
-    pub(crate) fn files_at(&self, path: &str) -> impl Iterator<Item = &FileDecl> {
+    pub(crate) fn find_files(&self, path: &str) -> impl Iterator<Item = &FileDecl> {
         let keys = self.roots.iter().map(move |root| (*root, Arc::from(path)));
         keys.filter_map(|key| Some(&*self.files.get(&key)?.decl))
     }
@@ -249,7 +248,7 @@ impl Project {
     pub fn missing_imports(&self, key: &FileKey) -> Vec<String> {
         let Some(held) = self.files.get(key) else { return Vec::new() };
         let is_known = |path: &str| {
-            abide_schema::find_well_known(path).is_some() || self.files_at(path).next().is_some()
+            abide_schema::find_well_known(path).is_some() || self.find_files(path).next().is_some()
         };
         let paths = held.decl.imports.iter().map(|it| &*it.path);
         paths.filter(|it| !is_known(it)).map(str::to_owned).collect()
@@ -264,27 +263,27 @@ impl Project {
         }
     }
 
-    /// Whether the file is not what it was in the old tree.
-    fn is_changed(&self, key: &FileKey, held: &Held) -> bool {
+    /// Returns true if the file is not what it was in the old tree.
+    fn is_changed(&self, key: &FileKey, held: &HeldFile) -> bool {
         let old = self.old.as_ref();
-        old.is_some_and(|it| it.get(key).is_none_or(|was| was.differs(held)))
+        old.is_some_and(|it| it.get(key).is_none_or(|was| was.has_other_text(held)))
     }
 
     /// The smallest tree with all findings of the open files, and these.
-    pub fn analysis(&mut self) -> &Analysis {
+    pub fn analyze(&mut self) -> &TreeAnalysis {
         let chosen = match self.chosen.take() {
             Some(chosen) => chosen,
             None => {
                 self.is_stale = true;
                 let packages = self.open.iter().filter_map(|key| self.files.get(key));
                 let packages = packages.map(|it| it.decl.package_name().to_owned());
-                Chosen::around(&self.files, self.old.as_ref(), &packages.collect())
+                ChosenFiles::choose_around(&self.files, self.old.as_ref(), &packages.collect())
             }
         };
         let analysis = match self.analysis.take() {
             Some(analysis) if !self.is_stale => analysis,
             last => {
-                let mut made = chosen.analyse(&self.files, self.old.as_ref(), &self.judge, last);
+                let mut made = chosen.check(&self.files, self.old.as_ref(), &self.judge, last);
                 made.is_exact &= self.released.is_none();
                 made
             }
@@ -295,19 +294,19 @@ impl Project {
     }
 
     /// The last analysis that was made.
-    pub fn last_analysis(&self) -> Option<&Analysis> {
+    pub fn last_analysis(&self) -> Option<&TreeAnalysis> {
         self.analysis.as_ref()
     }
 
-    /// What the last analysis counts as reached from stable packages.
+    /// The elements that the last analysis counts as reached from stable packages.
     pub(crate) fn reached(&self) -> Option<&BTreeSet<Box<str>>> {
-        self.chosen.as_ref().map(Chosen::reached)
+        self.chosen.as_ref().map(ChosenFiles::reached)
     }
 
     /// Everything that a check of the whole tree takes, to be made elsewhere.
-    pub fn whole(&self) -> Whole {
+    pub fn build_whole_check(&self) -> WholeCheck {
         let all = |files: &Files| files.values().map(|it| Arc::clone(&it.judged)).collect();
-        Whole {
+        WholeCheck {
             judge: Arc::clone(&self.judge),
             files: all(&self.files),
             old: self.old.as_ref().map(all),
@@ -316,7 +315,7 @@ impl Project {
     }
 
     /// The tree of some files and all that they import, in which their names are linked.
-    pub(crate) fn tree_of(&self, keys: impl IntoIterator<Item = FileKey>) -> Tree {
+    pub(crate) fn link_tree(&self, keys: impl IntoIterator<Item = FileKey>) -> Tree {
         let mut open: Vec<FileKey> = keys.into_iter().collect();
         let mut chosen: BTreeMap<FileKey, Arc<FileDecl>> = BTreeMap::new();
         let mut by_path: BTreeMap<&str, Vec<&FileKey>> = BTreeMap::new();

@@ -1,11 +1,11 @@
-//! What could be written at an offset of a text, by the tokens before it. The text need not be
-//! well-formed there: it is being written.
+//! Syntax that could be written at an offset of a text, by the tokens before it. The text need not
+//! be well-formed there: it is being written.
 
 use abide_syntax::{Lexer, Span, Token, TokenKind, find_comments};
 
-/// What encloses a place.
+/// The block that encloses a position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Block {
+pub(crate) enum EnclosingBlock {
     Message(String),
     Enum(String),
     Service,
@@ -16,9 +16,9 @@ pub(crate) enum Block {
     Value(String),
 }
 
-/// What an option is set on.
+/// The element that an option is set on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Optioned {
+pub(crate) enum OptionTarget {
     File,
     Message,
     Field,
@@ -30,26 +30,26 @@ pub(crate) enum Optioned {
     ExtensionRange,
 }
 
-impl Optioned {
+impl OptionTarget {
     /// The message of descriptor.proto that holds its options.
-    pub(crate) fn message(self) -> &'static str {
+    pub(crate) fn get_message(self) -> &'static str {
         match self {
-            Optioned::File => "google.protobuf.FileOptions",
-            Optioned::Message => "google.protobuf.MessageOptions",
-            Optioned::Field => "google.protobuf.FieldOptions",
-            Optioned::Oneof => "google.protobuf.OneofOptions",
-            Optioned::Enum => "google.protobuf.EnumOptions",
-            Optioned::EnumValue => "google.protobuf.EnumValueOptions",
-            Optioned::Service => "google.protobuf.ServiceOptions",
-            Optioned::Method => "google.protobuf.MethodOptions",
-            Optioned::ExtensionRange => "google.protobuf.ExtensionRangeOptions",
+            OptionTarget::File => "google.protobuf.FileOptions",
+            OptionTarget::Message => "google.protobuf.MessageOptions",
+            OptionTarget::Field => "google.protobuf.FieldOptions",
+            OptionTarget::Oneof => "google.protobuf.OneofOptions",
+            OptionTarget::Enum => "google.protobuf.EnumOptions",
+            OptionTarget::EnumValue => "google.protobuf.EnumValueOptions",
+            OptionTarget::Service => "google.protobuf.ServiceOptions",
+            OptionTarget::Method => "google.protobuf.MethodOptions",
+            OptionTarget::ExtensionRange => "google.protobuf.ExtensionRangeOptions",
         }
     }
 }
 
-/// What could be written.
+/// The syntax that could be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum ExpectedSyntax {
     /// The path of an import.
     Import,
     /// A statement of the file or of a block; in a message also a type.
@@ -61,45 +61,46 @@ pub(crate) enum Wanted {
     /// The number of a field or enum value.
     Number,
     /// The name of an option.
-    OptionName(Optioned),
+    OptionName(OptionTarget),
     /// The value of an option with this name, or of keys in its value.
-    OptionValue(Optioned, Vec<String>),
+    OptionValue(OptionTarget, Vec<String>),
     /// A key in the value of an option, below these keys.
-    OptionKey(Optioned, Vec<String>),
+    OptionKey(OptionTarget, Vec<String>),
 }
 
 /// A place in a text, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SyntaxAt {
-    pub(crate) wanted: Wanted,
+pub(crate) struct SyntaxPosition {
+    pub(crate) expected: ExpectedSyntax,
     /// The blocks around it, the innermost last.
-    pub(crate) blocks: Vec<Block>,
+    pub(crate) blocks: Vec<EnclosingBlock>,
     /// The word before the offset, all components of a dotted name included.
     pub(crate) word: Span,
 }
 
-impl SyntaxAt {
-    /// What could be written at an offset; nothing in a comment or in most strings.
-    pub(crate) fn of(text: &[u8], offset: u32) -> Option<SyntaxAt> {
-        let (tokens, in_string) = tokens_before(text, offset)?;
+impl SyntaxPosition {
+    /// Finds the syntax that could be written at an offset; nothing in a comment or in most
+    /// strings.
+    pub(crate) fn find(text: &[u8], offset: u32) -> Option<SyntaxPosition> {
+        let (tokens, in_string) = read_tokens_before(text, offset)?;
         let word = match in_string {
             Some(string) => Span::new((string.start + 1).min(offset), offset),
-            None => word_before(text, &tokens, offset),
+            None => find_word_before(text, &tokens, offset),
         };
         let tokens: Vec<Token> =
             tokens.into_iter().filter(|it| it.span.start < word.start).collect();
-        let mut places = Places::default();
+        let mut places = SyntaxReader::default();
         for token in &tokens {
-            places.read(text, *token);
+            places.read_token(text, *token);
         }
-        let Places { blocks, statement } = places;
-        let wanted = wanted(text, &blocks, &statement, in_string.is_some())?;
-        Some(SyntaxAt { wanted, blocks, word })
+        let SyntaxReader { blocks, statement } = places;
+        let expected = decide_expected(text, &blocks, &statement, in_string.is_some())?;
+        Some(SyntaxPosition { expected, blocks, word })
     }
 }
 
 /// The tokens that begin before an offset, and the string that it is in.
-fn tokens_before(text: &[u8], offset: u32) -> Option<(Vec<Token>, Option<Span>)> {
+fn read_tokens_before(text: &[u8], offset: u32) -> Option<(Vec<Token>, Option<Span>)> {
     let mut lexer = Lexer::new(text, abide_syntax::skip_byte_order_mark(text));
     let (mut tokens, mut end) = (Vec::new(), 0);
     loop {
@@ -121,7 +122,7 @@ fn tokens_before(text: &[u8], offset: u32) -> Option<(Vec<Token>, Option<Span>)>
 }
 
 /// The dotted name that ends at an offset.
-fn word_before(text: &[u8], tokens: &[Token], offset: u32) -> Span {
+fn find_word_before(text: &[u8], tokens: &[Token], offset: u32) -> Span {
     let mut start = offset;
     for token in tokens.iter().rev() {
         let is_part = matches!(token.kind, TokenKind::Ident | TokenKind::Symbol(b'.'));
@@ -136,19 +137,19 @@ fn word_before(text: &[u8], tokens: &[Token], offset: u32) -> Span {
 
 /// The blocks and the statement that tokens lead into.
 #[derive(Default)]
-struct Places {
-    blocks: Vec<Block>,
+struct SyntaxReader {
+    blocks: Vec<EnclosingBlock>,
     statement: Vec<Token>,
 }
 
-impl Places {
-    fn read(&mut self, text: &[u8], token: Token) {
-        let in_value = matches!(self.blocks.last(), Some(Block::Value(_)));
+impl SyntaxReader {
+    fn read_token(&mut self, text: &[u8], token: Token) {
+        let in_value = matches!(self.blocks.last(), Some(EnclosingBlock::Value(_)));
         match token.kind {
             TokenKind::Symbol(b'{') => {
-                let block = self.block(text, in_value);
+                let block = self.detect_block(text, in_value);
                 // A value does not end the statement that it is in.
-                if !matches!(block, Block::Value(_)) {
+                if !matches!(block, EnclosingBlock::Value(_)) {
                     self.statement.clear();
                 }
                 self.blocks.push(block);
@@ -164,36 +165,38 @@ impl Places {
         }
     }
 
-    fn block(&self, text: &[u8], in_value: bool) -> Block {
-        let words = || words(text, &self.statement);
+    fn detect_block(&self, text: &[u8], in_value: bool) -> EnclosingBlock {
+        let words = || iter_words(text, &self.statement);
         let first = words().find(|it| !matches!(*it, "export" | "local"));
         let second = || words().skip_while(|it| matches!(*it, "export" | "local")).nth(1);
         let name = || second().unwrap_or_default().to_owned();
         let is_options = || self.statement.iter().any(|it| it.kind == TokenKind::Symbol(b'['));
         match first {
-            _ if in_value || is_options() => Block::Value(key_before(text, &self.statement)),
-            Some("message") => Block::Message(name()),
-            Some("enum") => Block::Enum(name()),
-            Some("service") => Block::Service,
-            Some("extend") => Block::Extend,
-            Some("oneof") => Block::Oneof,
-            Some("rpc") => Block::Method,
-            Some("option") => Block::Value(String::new()),
+            _ if in_value || is_options() => {
+                EnclosingBlock::Value(find_key_before(text, &self.statement))
+            }
+            Some("message") => EnclosingBlock::Message(name()),
+            Some("enum") => EnclosingBlock::Enum(name()),
+            Some("service") => EnclosingBlock::Service,
+            Some("extend") => EnclosingBlock::Extend,
+            Some("oneof") => EnclosingBlock::Oneof,
+            Some("rpc") => EnclosingBlock::Method,
+            Some("option") => EnclosingBlock::Value(String::new()),
             // A group: its name is the word before the number.
             _ => {
                 let name = words().skip_while(|it| *it != "group").nth(1);
-                Block::Message(name.unwrap_or_default().to_owned())
+                EnclosingBlock::Message(name.unwrap_or_default().to_owned())
             }
         }
     }
 }
 
-fn words<'t>(text: &'t [u8], tokens: &'t [Token]) -> impl Iterator<Item = &'t str> {
+fn iter_words<'t>(text: &'t [u8], tokens: &'t [Token]) -> impl Iterator<Item = &'t str> {
     tokens.iter().filter(|it| it.kind == TokenKind::Ident).map(|it| it.span.str(text))
 }
 
 /// The key that a value belongs to: the last word, before `:`, `=` or nothing.
-fn key_before(text: &[u8], statement: &[Token]) -> String {
+fn find_key_before(text: &[u8], statement: &[Token]) -> String {
     match statement {
         [.., token] if token.kind == TokenKind::Symbol(b'=') => String::new(),
         tokens => {
@@ -203,17 +206,22 @@ fn key_before(text: &[u8], statement: &[Token]) -> String {
     }
 }
 
-fn wanted(text: &[u8], blocks: &[Block], statement: &[Token], in_string: bool) -> Option<Wanted> {
+fn decide_expected(
+    text: &[u8],
+    blocks: &[EnclosingBlock],
+    statement: &[Token],
+    in_string: bool,
+) -> Option<ExpectedSyntax> {
     let symbol = |it: Option<&Token>| match it?.kind {
         TokenKind::Symbol(symbol) => Some(symbol),
         _ => None,
     };
     let last = symbol(statement.last());
-    let first = words(text, statement).next();
+    let first = iter_words(text, statement).next();
     if in_string {
-        return (first == Some("import")).then_some(Wanted::Import);
+        return (first == Some("import")).then_some(ExpectedSyntax::Import);
     }
-    let around = blocks.iter().rposition(|it| !matches!(it, Block::Value(_)));
+    let around = blocks.iter().rposition(|it| !matches!(it, EnclosingBlock::Value(_)));
     let around = around.and_then(|at| blocks.get(at));
     let open = statement.iter().rposition(|it| it.kind == TokenKind::Symbol(b'['));
     let bracket = open.filter(|at| {
@@ -221,63 +229,76 @@ fn wanted(text: &[u8], blocks: &[Block], statement: &[Token], in_string: bool) -
         !statement.get(*at..).unwrap_or_default().iter().any(closed)
     });
     let optioned = match (bracket, around, first) {
-        (Some(_), _, Some("extensions")) => Optioned::ExtensionRange,
-        (Some(_), Some(Block::Enum(_)), _) => Optioned::EnumValue,
-        (Some(_), _, _) => Optioned::Field,
-        (None, None, _) => Optioned::File,
-        (None, Some(Block::Message(_) | Block::Extend), _) => Optioned::Message,
-        (None, Some(Block::Enum(_)), _) => Optioned::Enum,
-        (None, Some(Block::Service), _) => Optioned::Service,
-        (None, Some(Block::Oneof), _) => Optioned::Oneof,
-        (None, Some(Block::Method | Block::Value(_)), _) => Optioned::Method,
+        (Some(_), _, Some("extensions")) => OptionTarget::ExtensionRange,
+        (Some(_), Some(EnclosingBlock::Enum(_)), _) => OptionTarget::EnumValue,
+        (Some(_), _, _) => OptionTarget::Field,
+        (None, None, _) => OptionTarget::File,
+        (None, Some(EnclosingBlock::Message(_) | EnclosingBlock::Extend), _) => {
+            OptionTarget::Message
+        }
+        (None, Some(EnclosingBlock::Enum(_)), _) => OptionTarget::Enum,
+        (None, Some(EnclosingBlock::Service), _) => OptionTarget::Service,
+        (None, Some(EnclosingBlock::Oneof), _) => OptionTarget::Oneof,
+        (None, Some(EnclosingBlock::Method | EnclosingBlock::Value(_)), _) => OptionTarget::Method,
     };
     let keys: Vec<String> = blocks
         .iter()
         .filter_map(|it| match it {
-            Block::Value(key) => Some(key.clone()),
+            EnclosingBlock::Value(key) => Some(key.clone()),
             _ => None,
         })
         .collect();
     let is_option = first == Some("option") || bracket.is_some();
     if is_option {
-        return option(text, statement, bracket, optioned, keys);
+        return decide_expected_in_option(text, statement, bracket, optioned, keys);
     }
-    let before: Vec<&str> = words(text, statement).collect();
+    let before: Vec<&str> = iter_words(text, statement).collect();
     match (around, first) {
-        (Some(Block::Method), None) => Some(Wanted::Statement),
-        (_, None) => Some(Wanted::Statement),
-        (_, Some("extend")) if before.len() == 1 => Some(Wanted::Type { only_messages: true }),
-        (Some(Block::Service), Some("rpc")) => matches!(last, Some(b'('))
-            .then_some(Wanted::Type { only_messages: true })
+        (Some(EnclosingBlock::Method), None) => Some(ExpectedSyntax::Statement),
+        (_, None) => Some(ExpectedSyntax::Statement),
+        (_, Some("extend")) if before.len() == 1 => {
+            Some(ExpectedSyntax::Type { only_messages: true })
+        }
+        (Some(EnclosingBlock::Service), Some("rpc")) => matches!(last, Some(b'('))
+            .then_some(ExpectedSyntax::Type { only_messages: true })
             .or_else(|| {
-                (before.last() == Some(&"stream")).then_some(Wanted::Type { only_messages: true })
+                (before.last() == Some(&"stream"))
+                    .then_some(ExpectedSyntax::Type { only_messages: true })
             }),
-        (Some(Block::Message(_) | Block::Oneof | Block::Extend), Some("map")) => match last {
-            Some(b'<') => Some(Wanted::MapKey),
-            Some(b',') => Some(Wanted::Type { only_messages: false }),
-            Some(b'=') => Some(Wanted::Number),
+        (
+            Some(EnclosingBlock::Message(_) | EnclosingBlock::Oneof | EnclosingBlock::Extend),
+            Some("map"),
+        ) => match last {
+            Some(b'<') => Some(ExpectedSyntax::MapKey),
+            Some(b',') => Some(ExpectedSyntax::Type { only_messages: false }),
+            Some(b'=') => Some(ExpectedSyntax::Number),
             _ => None,
         },
-        (Some(Block::Message(_) | Block::Oneof | Block::Extend), Some(label)) => match last {
-            Some(b'=') => Some(Wanted::Number),
+        (
+            Some(EnclosingBlock::Message(_) | EnclosingBlock::Oneof | EnclosingBlock::Extend),
+            Some(label),
+        ) => match last {
+            Some(b'=') => Some(ExpectedSyntax::Number),
             None if before.len() == 1 && matches!(label, "optional" | "required" | "repeated") => {
-                Some(Wanted::Type { only_messages: false })
+                Some(ExpectedSyntax::Type { only_messages: false })
             }
             _ => None,
         },
-        (Some(Block::Enum(_)), Some(_)) if last == Some(b'=') => Some(Wanted::Number),
+        (Some(EnclosingBlock::Enum(_)), Some(_)) if last == Some(b'=') => {
+            Some(ExpectedSyntax::Number)
+        }
         _ => None,
     }
 }
 
-/// What is wanted in an option: its name, its value, or a key in its value.
-fn option(
+/// Decides the expected syntax in an option: its name, its value, or a key in its value.
+fn decide_expected_in_option(
     text: &[u8],
     statement: &[Token],
     bracket: Option<usize>,
-    optioned: Optioned,
+    optioned: OptionTarget,
     keys: Vec<String>,
-) -> Option<Wanted> {
+) -> Option<ExpectedSyntax> {
     let start = match bracket {
         // Of several options in brackets, the last one counts.
         Some(open) if keys.is_empty() => {
@@ -289,7 +310,7 @@ fn option(
     };
     let tokens = statement.get(start..)?;
     let equals = tokens.iter().position(|it| it.kind == TokenKind::Symbol(b'='));
-    let Some(equals) = equals else { return Some(Wanted::OptionName(optioned)) };
+    let Some(equals) = equals else { return Some(ExpectedSyntax::OptionName(optioned)) };
     let name = tokens.get(..equals)?;
     let name: String = name.iter().map(|it| it.span.str(text)).collect();
     let mut path = vec![name];
@@ -300,12 +321,12 @@ fn option(
         (before.kind == TokenKind::Ident).then(|| before.span.str(text).to_owned())
     };
     match (keys.is_empty(), last.kind) {
-        (true, TokenKind::Symbol(b'=')) => Some(Wanted::OptionValue(optioned, path)),
+        (true, TokenKind::Symbol(b'=')) => Some(ExpectedSyntax::OptionValue(optioned, path)),
         (true, _) => None,
         (false, TokenKind::Symbol(b':')) => {
             path.push(key()?);
-            Some(Wanted::OptionValue(optioned, path))
+            Some(ExpectedSyntax::OptionValue(optioned, path))
         }
-        (false, _) => Some(Wanted::OptionKey(optioned, path)),
+        (false, _) => Some(ExpectedSyntax::OptionKey(optioned, path)),
     }
 }

@@ -14,22 +14,22 @@ pub struct FileEdits {
 }
 
 /// The end of line that a text uses.
-pub(crate) fn line_end(text: &[u8]) -> &'static str {
+pub(crate) fn detect_line_end(text: &[u8]) -> &'static str {
     match memchr::memchr(b'\n', text) {
         Some(at) if at > 0 && text.get(at - 1) == Some(&b'\r') => "\r\n",
         _ => "\n",
     }
 }
 
-/// Where the line of an offset begins.
-pub(crate) fn line_start(text: &[u8], offset: u32) -> u32 {
+/// Finds the start of the line of an offset.
+pub(crate) fn find_line_start(text: &[u8], offset: u32) -> u32 {
     let before = text.get(..offset as usize).unwrap_or(text);
     memchr::memrchr(b'\n', before).map_or(0, |at| at as u32 + 1)
 }
 
 /// The white space that the line of an offset begins with.
-pub(crate) fn indent(text: &[u8], offset: u32) -> &str {
-    let start = line_start(text, offset);
+pub(crate) fn read_indent(text: &[u8], offset: u32) -> &str {
+    let start = find_line_start(text, offset);
     let line = text.get(start as usize..).unwrap_or_default();
     let length = line.iter().take_while(|it| matches!(it, b' ' | b'\t')).count() as u32;
     Span::new(start, start + length).str(text)
@@ -42,7 +42,7 @@ pub(crate) fn add_import(decl: &FileDecl, path: &str) -> Option<TextEdit> {
         return None;
     }
     let (ast, text) = (decl.ast()?, decl.source_text()?);
-    let end = line_end(text);
+    let end = detect_line_end(text);
     let (mut before, mut first_import, mut head) = (None, None, None);
     for id in ast.children_of(None) {
         let Some(it) = ast.decls.get(id as usize) else { continue };
@@ -59,7 +59,7 @@ pub(crate) fn add_import(decl: &FileDecl, path: &str) -> Option<TextEdit> {
     }
     let statement = format!("import \"{path}\";");
     let behind = |span: Span| {
-        let line = whole_line_end(text, span.end);
+        let line = find_next_line(text, span.end);
         let is_last = line == text.len() as u32 && !text.ends_with(b"\n");
         (line, if is_last { end } else { "" })
     };
@@ -69,7 +69,7 @@ pub(crate) fn add_import(decl: &FileDecl, path: &str) -> Option<TextEdit> {
             TextEdit::insert(at, format!("{gap}{statement}{end}"))
         }
         (None, Some(span), _) => {
-            TextEdit::insert(line_start(text, span.start), format!("{statement}{end}"))
+            TextEdit::insert(find_line_start(text, span.start), format!("{statement}{end}"))
         }
         (None, None, Some(span)) => {
             let (at, gap) = behind(span);
@@ -82,7 +82,7 @@ pub(crate) fn add_import(decl: &FileDecl, path: &str) -> Option<TextEdit> {
 }
 
 /// One past the end of the line of an offset.
-pub(crate) fn whole_line_end(text: &[u8], offset: u32) -> u32 {
+pub(crate) fn find_next_line(text: &[u8], offset: u32) -> u32 {
     let after = text.get(offset as usize..).unwrap_or_default();
     memchr::memchr(b'\n', after).map_or(text.len() as u32, |at| offset + at as u32 + 1)
 }

@@ -7,7 +7,7 @@ mod trees;
 
 use std::sync::Arc;
 
-use abide_editor::{Action, ActionKind, Judge, Project};
+use abide_editor::{ActionKind, CheckInputs, EditorAction, Project};
 use abide_lint::{Config, Finding};
 use abide_schema::{FileDecl, FileKey, SourceFile};
 use abide_syntax::Span;
@@ -23,7 +23,7 @@ fn source(path: &str, text: &str) -> SourceFile {
 /// A project in which all files are open.
 fn project(files: &Files) -> Project {
     let config = Config::parse(POLICY, None).unwrap();
-    let judge = Judge::new(config, date(2026, 1, 15));
+    let judge = CheckInputs::new(config, date(2026, 1, 15));
     let parse = |(path, text): (&String, &String)| Arc::new(FileDecl::parse(source(path, text)));
     let mut project = Project::new(judge, files.iter().map(parse).collect());
     project.open(files.keys().map(|it| (0, Arc::from(&**it))).collect());
@@ -31,7 +31,7 @@ fn project(files: &Files) -> Project {
 }
 
 /// The files after an action.
-fn applied(files: &Files, action: &Action) -> Files {
+fn applied(files: &Files, action: &EditorAction) -> Files {
     let mut files = files.clone();
     for it in &action.edits {
         let text = files.get_mut(&*it.file.1).unwrap();
@@ -60,14 +60,14 @@ fn each_quick_fix_does_what_it_says() {
         let mut before = project(&files);
         for path in files.keys() {
             let key: FileKey = (0, Arc::from(&**path));
-            let actions = before.actions(&key, Span::new(0, files[path].len() as u32));
+            let actions = before.collect_actions(&key, Span::new(0, files[path].len() as u32));
             let analysis = before.last_analysis().unwrap();
-            let in_file: Vec<&Finding> = analysis.findings_in(&key).collect();
+            let in_file: Vec<&Finding> = analysis.iter_findings_in(&key).collect();
             for action in actions.iter().filter(|it| it.kind == ActionKind::Fix) {
                 let finding = in_file[action.finding];
                 let made = applied(&files, action);
                 let mut after = project(&made);
-                let found = after.analysis().findings.clone();
+                let found = after.analyze().findings.clone();
                 let said = format!("SEED={seed}: {path}: {}: {}", action.title, finding.message);
                 for it in after.files() {
                     assert!(it.parses, "{said}\n{made:#?}");

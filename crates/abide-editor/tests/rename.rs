@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use abide_editor::{Judge, Project};
+use abide_editor::{CheckInputs, Project};
 use abide_lint::{Config, Preset};
 use abide_schema::{FileDecl, FileId, FileKey, SourceFile, Tree, encode_set};
 use fastrand::Rng;
@@ -397,7 +397,7 @@ fn key(file: usize) -> FileKey {
 
 fn project(texts: &[String]) -> Project {
     let config = Config::parse("", Some(Preset::Standard)).expect("it is empty");
-    Project::new(Judge::new(config, date(2026, 1, 1)), parsed(texts))
+    Project::new(CheckInputs::new(config, date(2026, 1, 1)), parsed(texts))
 }
 
 /// The texts after a rename, or why there is none.

@@ -8,12 +8,14 @@ mod converter;
 mod mapping;
 mod path;
 mod steps;
-mod translator;
 mod type_mapping;
+mod version_converter;
 
-pub use builtin_protos::Fault;
-pub use converted_text::{Carried, CarriedDocument, carry_text};
+pub use builtin_protos::DeclarationError;
+pub use converted_text::{ConvertedDocument, ConvertedText, convert_text};
 pub use mapping::VersionMapping;
-pub use steps::Migration;
-pub use translator::{Change, Loss, Reader, Translated, Translator};
-pub use type_mapping::Way;
+pub use steps::MigrationFile;
+pub use type_mapping::Direction;
+pub use version_converter::{
+    ConversionChange, ConversionLoss, ConvertedValue, OlderReader, VersionConverter,
+};

@@ -7,31 +7,31 @@ use abide_schema::{Cardinality, Field, FieldId, MessageId, Presence, Tree};
 use abide_syntax::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub use self::cost::Cost;
-use self::cost::Facts;
+pub use self::cost::ChangeCost;
+use self::cost::MessageCosts;
 
 /// Something that two instances have differently.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
-    /// Where it is in the value: names of fields, and in brackets the name of an
+pub struct InstanceDifference {
+    /// The path in the value: names of fields, and in brackets the name of an
     /// element, the key of a map or an index from 0.
     pub path: String,
     /// The field.
     pub field: Option<FieldId>,
-    /// What happened to it.
+    /// The kind of the change.
     pub kind: DifferenceKind,
-    /// Where it stands in the old text; of what was added, what is around it.
+    /// The span in the old text; of an addition, the span of its container.
     pub old: Span,
-    /// Where it stands in the new text; of what was removed, what is around it.
+    /// The span in the new text; of a removal, the span of its container.
     pub new: Span,
-    /// What the change costs, where that is known.
-    pub cost: Option<Cost>,
-    /// What it costs if a discovery service sends what it is in: the services, from
+    /// The cost of the change, where that is known.
+    pub cost: Option<ChangeCost>,
+    /// The cost if a discovery service sends the resource around it: the services, from
     /// the outermost resource to the innermost.
-    pub services: Vec<(&'static str, Cost)>,
+    pub services: Vec<(&'static str, ChangeCost)>,
 }
 
-/// What happened to a part of a value.
+/// The kind of a change of a part of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DifferenceKind {
     /// Only the new one has it.
@@ -56,31 +56,36 @@ impl DifferenceKind {
     }
 }
 
-/// What differs between two values of one type, in the order of the old one. The
+/// Finds the differences between two values of one type, in the order of the old one. The
 /// places are those of the whole values.
-pub fn diff(
+pub fn compare_instances(
     tree: &Tree,
     (old, old_place): (&Message, Span),
     (new, new_place): (&Message, Span),
-) -> Vec<Difference> {
-    let mut differ =
-        Differ { tree, path: String::new(), field: None, via: Vec::new(), found: Vec::new() };
-    differ.message(old, new, Places { old: old_place, new: new_place });
+) -> Vec<InstanceDifference> {
+    let mut differ = InstanceComparison {
+        tree,
+        path: String::new(),
+        field: None,
+        via: Vec::new(),
+        found: Vec::new(),
+    };
+    differ.compare_messages(old, new, OldAndNewSpan { old: old_place, new: new_place });
     differ.found
 }
 
-struct Differ<'t> {
+struct InstanceComparison<'t> {
     tree: &'t Tree,
     path: String,
     field: Option<FieldId>,
-    /// What the messages around say that a change costs, with their services.
-    via: Vec<(Option<&'static str>, Cost)>,
-    found: Vec<Difference>,
+    /// The costs of a change by the messages around it, with their services.
+    via: Vec<(Option<&'static str>, ChangeCost)>,
+    found: Vec<InstanceDifference>,
 }
 
-/// Where something stands in both texts.
+/// The spans of something in both texts.
 #[derive(Clone, Copy)]
-struct Places {
+struct OldAndNewSpan {
     old: Span,
     new: Span,
 }
@@ -88,15 +93,15 @@ struct Places {
 /// Fields that name an element of a list.
 const NAMES: &[&str] = &["name", "cluster_name", "id"];
 
-impl Differ<'_> {
-    fn report(&mut self, kind: DifferenceKind, places: Places, own: Option<Via>) {
+impl InstanceComparison<'_> {
+    fn report(&mut self, kind: DifferenceKind, places: OldAndNewSpan, own: Option<CostSource>) {
         let via = self.via.iter().copied().chain(own);
         let cost = via.clone().next().map(|(_, cost)| cost);
         // A service is worth naming if it spares a restart.
         let services = via.filter_map(|(service, cost)| {
-            service.filter(|_| cost < Cost::HotRestart).map(|it| (it, cost))
+            service.filter(|_| cost < ChangeCost::HotRestart).map(|it| (it, cost))
         });
-        self.found.push(Difference {
+        self.found.push(InstanceDifference {
             path: self.path.clone(),
             field: self.field,
             kind,
@@ -108,7 +113,7 @@ impl Differ<'_> {
     }
 
     /// Does something one step deeper in the value.
-    fn at(&mut self, step: &str, inside: impl FnOnce(&mut Self)) {
+    fn visit_inside(&mut self, step: &str, inside: impl FnOnce(&mut Self)) {
         let length = self.path.len();
         if !self.path.is_empty() && !step.is_empty() && !step.starts_with('[') {
             self.path.push('.');
@@ -118,20 +123,20 @@ impl Differ<'_> {
         self.path.truncate(length);
     }
 
-    fn message(&mut self, old: &Message, new: &Message, places: Places) {
+    fn compare_messages(&mut self, old: &Message, new: &Message, places: OldAndNewSpan) {
         if let (Some(old), Some(new)) = (&old.content, &new.content) {
-            return self.message(old, new, places);
+            return self.compare_messages(old, new, places);
         }
-        if old.ty != new.ty || is_whole(self.tree, old, new) {
+        if old.ty != new.ty || is_single_value(self.tree, old, new) {
             if !is_same(self.tree, old, new) {
                 self.report(DifferenceKind::Changed, places, None);
             }
             return;
         }
-        let facts = Facts::of(self.tree, old.ty);
+        let facts = MessageCosts::find(self.tree, old.ty);
         // JSON has no names for what these hold.
-        let is_plain = well_known(self.tree, old.ty).is_some();
-        for (field, olds, news) in fields(self.tree, old, new) {
+        let is_plain = get_well_known_name(self.tree, old.ty).is_some();
+        for (field, olds, news) in collect_fields(self.tree, old, new) {
             let via = facts.and_then(|it| Some((it.service, it.cost_of(field.name())?)));
             self.via.extend(via);
             let outer = self.field;
@@ -140,12 +145,14 @@ impl Differ<'_> {
             }
             let is_unordered = facts.is_some_and(|it| it.unordered.contains(&field.name()));
             let step = if is_plain { "" } else { field.name() };
-            self.at(step, |it| match field.cardinality() {
+            self.visit_inside(step, |it| match field.cardinality() {
                 Cardinality::Singular => {
-                    it.pair(olds.last().copied(), news.last().copied(), places);
+                    it.compare_pair(olds.last().copied(), news.last().copied(), places);
                 }
-                Cardinality::Map => it.map(&olds, &news, places),
-                Cardinality::Repeated => it.list(field, &olds, &news, places, is_unordered),
+                Cardinality::Map => it.compare_maps(&olds, &news, places),
+                Cardinality::Repeated => {
+                    it.compare_lists(field, &olds, &news, places, is_unordered)
+                }
             });
             self.field = outer;
             self.via.truncate(self.via.len() - usize::from(via.is_some()));
@@ -153,90 +160,96 @@ impl Differ<'_> {
     }
 
     /// Two values of a place, of which one may be absent.
-    fn pair(&mut self, old: Option<&Entry>, new: Option<&Entry>, around: Places) {
+    fn compare_pair(&mut self, old: Option<&Entry>, new: Option<&Entry>, around: OldAndNewSpan) {
         match (old, new) {
             (Some(old), Some(new)) => {
-                let places = Places { old: old.span, new: new.span };
+                let places = OldAndNewSpan { old: old.span, new: new.span };
                 match (&old.value, &new.value) {
-                    (Value::Message(old), Value::Message(new)) => self.message(old, new, places),
+                    (Value::Message(old), Value::Message(new)) => {
+                        self.compare_messages(old, new, places)
+                    }
                     (old, new) if is_same_value(self.tree, old, new) => {}
                     _ => self.report(DifferenceKind::Changed, places, None),
                 }
             }
             (Some(old), None) => {
-                let places = Places { old: shown(self.tree, old), new: around.new };
-                let own = self.resource(&old.value, |it| it.removed);
+                let places = OldAndNewSpan { old: get_shown_span(self.tree, old), new: around.new };
+                let own = self.find_resource_cost(&old.value, |it| it.removed);
                 self.report(DifferenceKind::Removed, places, own);
             }
             (None, Some(new)) => {
-                let places = Places { old: around.old, new: shown(self.tree, new) };
-                let own = self.resource(&new.value, |it| it.added);
+                let places = OldAndNewSpan { old: around.old, new: get_shown_span(self.tree, new) };
+                let own = self.find_resource_cost(&new.value, |it| it.added);
                 self.report(DifferenceKind::Added, places, own);
             }
             (None, None) => {}
         }
     }
 
-    /// What it costs that a whole resource comes or goes.
-    fn resource(&self, value: &Value, cost: impl FnOnce(&Facts) -> Cost) -> Option<Via> {
+    /// Finds the cost of an added or removed resource.
+    fn find_resource_cost(
+        &self,
+        value: &Value,
+        cost: impl FnOnce(&MessageCosts) -> ChangeCost,
+    ) -> Option<CostSource> {
         let message = value.as_message()?;
         let message = message.content.as_deref().unwrap_or(message);
-        let facts = Facts::of(self.tree, message.ty)?;
+        let facts = MessageCosts::find(self.tree, message.ty)?;
         Some((facts.service, cost(facts)))
     }
 
-    fn map(&mut self, olds: &[&Entry], news: &[&Entry], around: Places) {
+    fn compare_maps(&mut self, olds: &[&Entry], news: &[&Entry], around: OldAndNewSpan) {
         let key_of = |entry: &&Entry| {
             let pair = entry.value.as_message()?;
-            Some(shown_key(&pair.find_by_number(self.tree, 1)?.value))
+            Some(format_key(&pair.find_by_number(self.tree, 1)?.value))
         };
         let keyed = |entries: &[&Entry]| entries.iter().map(key_of).collect::<Option<Vec<_>>>();
         let (Some(old_keys), Some(new_keys)) = (keyed(olds), keyed(news)) else { return };
-        self.named(olds, &old_keys, news, &new_keys, around, |it, old, new, around| {
-            let (old, new) = (value_of(it.tree, old), value_of(it.tree, new));
-            it.pair(old, new, around);
+        self.compare_named(olds, &old_keys, news, &new_keys, around, |it, old, new, around| {
+            let (old, new) = (get_map_value(it.tree, old), get_map_value(it.tree, new));
+            it.compare_pair(old, new, around);
         });
     }
 
     /// Pairs elements by their names.
-    fn named(
+    fn compare_named(
         &mut self,
         olds: &[&Entry],
         old_names: &[String],
         news: &[&Entry],
         new_names: &[String],
-        around: Places,
-        mut pair: impl FnMut(&mut Self, Option<&Entry>, Option<&Entry>, Places),
+        around: OldAndNewSpan,
+        mut pair: impl FnMut(&mut Self, Option<&Entry>, Option<&Entry>, OldAndNewSpan),
     ) {
         let by_name: FxHashMap<&String, &Entry> =
             new_names.iter().zip(news.iter().copied()).collect();
         for (name, old) in old_names.iter().zip(olds) {
             let new = by_name.get(name).copied();
-            self.at(name, |it| pair(it, Some(old), new, around));
+            self.visit_inside(name, |it| pair(it, Some(old), new, around));
         }
         let known: FxHashSet<&String> = old_names.iter().collect();
         for (name, new) in new_names.iter().zip(news).filter(|(name, _)| !known.contains(name)) {
-            self.at(name, |it| pair(it, None, Some(new), around));
+            self.visit_inside(name, |it| pair(it, None, Some(new), around));
         }
     }
 
-    fn list(
+    fn compare_lists(
         &mut self,
         field: Field<'_>,
         olds: &[&Entry],
         news: &[&Entry],
-        around: Places,
+        around: OldAndNewSpan,
         is_unordered: bool,
     ) {
         let name = NAMES.iter().find_map(|name| {
-            let names = |entries: &[&Entry]| names_of(self.tree, entries, name);
+            let names = |entries: &[&Entry]| collect_names(self.tree, entries, name);
             Some((names(olds)?, names(news)?))
         });
         let Some((old_names, new_names)) = name else {
-            return self.indexed(olds, news, around);
+            return self.compare_indexed(olds, news, around);
         };
-        self.named(olds, &old_names, news, &new_names, around, |it, old, new, around| {
-            it.pair(old, new, around);
+        self.compare_named(olds, &old_names, news, &new_names, around, |it, old, new, around| {
+            it.compare_pair(old, new, around);
         });
         let kept = |names: &[String], others: &[String]| {
             let others: FxHashSet<&String> = others.iter().collect();
@@ -244,11 +257,11 @@ impl Differ<'_> {
         };
         if kept(&old_names, &new_names) != kept(&new_names, &old_names) {
             let place = |entries: &[&Entry]| entries.first().map_or(Span::default(), |it| it.key);
-            let places = Places { old: place(olds), new: place(news) };
+            let places = OldAndNewSpan { old: place(olds), new: place(news) };
             self.field = Some(field.id);
             match is_unordered {
                 true => {
-                    let via = std::mem::replace(&mut self.via, vec![(None, Cost::Nothing)]);
+                    let via = std::mem::replace(&mut self.via, vec![(None, ChangeCost::Nothing)]);
                     self.report(DifferenceKind::Reordered, places, None);
                     self.via = via;
                 }
@@ -259,7 +272,7 @@ impl Differ<'_> {
 
     /// Pairs elements without names: those at the begin and at the end that are the
     /// same, and the others in their order.
-    fn indexed(&mut self, olds: &[&Entry], news: &[&Entry], around: Places) {
+    fn compare_indexed(&mut self, olds: &[&Entry], news: &[&Entry], around: OldAndNewSpan) {
         let is_same =
             |(old, new): &(&&Entry, &&Entry)| is_same_value(self.tree, &old.value, &new.value);
         let begin = olds.iter().zip(news).take_while(is_same).count();
@@ -268,22 +281,22 @@ impl Differ<'_> {
         let (olds, news) = (&olds[..olds.len() - end], &news[..news.len() - end]);
         for at in 0..olds.len().max(news.len()) {
             let (old, new) = (olds.get(at).copied(), news.get(at).copied());
-            self.at(&format!("[{}]", begin + at), |it| it.pair(old, new, around));
+            self.visit_inside(&format!("[{}]", begin + at), |it| it.compare_pair(old, new, around));
         }
     }
 }
 
 /// The value of a pair of a map.
-fn value_of<'m>(tree: &Tree, pair: Option<&'m Entry>) -> Option<&'m Entry> {
+fn get_map_value<'m>(tree: &Tree, pair: Option<&'m Entry>) -> Option<&'m Entry> {
     pair?.value.as_message()?.find_by_number(tree, 2)
 }
 
 /// A message on the way to a change: its service, and what it says of the cost.
-type Via = (Option<&'static str>, Cost);
+type CostSource = (Option<&'static str>, ChangeCost);
 
 /// The fields that one of two values sets, in the order of the old one, with their
 /// entries. A zero of a field without presence is as good as none.
-fn fields<'t, 'm>(
+fn collect_fields<'t, 'm>(
     tree: &'t Tree,
     old: &'m Message,
     new: &'m Message,
@@ -308,14 +321,14 @@ fn fields<'t, 'm>(
 }
 
 /// The name of a message with a JSON mapping of its own.
-fn well_known(tree: &Tree, ty: MessageId) -> Option<&str> {
+fn get_well_known_name(tree: &Tree, ty: MessageId) -> Option<&str> {
     let message = tree.message(ty);
     (message.package().name() == "google.protobuf").then(|| message.name())
 }
 
-/// Whether two messages of one type are each one value for people, as durations are.
-fn is_whole(tree: &Tree, old: &Message, new: &Message) -> bool {
-    match well_known(tree, old.ty) {
+/// Returns true if two messages of one type are each one value for people, as durations are.
+fn is_single_value(tree: &Tree, old: &Message, new: &Message) -> bool {
+    match get_well_known_name(tree, old.ty) {
         None | Some("Struct" | "ListValue") => false,
         // Structs and lists are looked into if both sides have one.
         Some("Value") => match (old.entries.last(), new.entries.last()) {
@@ -327,7 +340,7 @@ fn is_whole(tree: &Tree, old: &Message, new: &Message) -> bool {
 }
 
 /// The names of all elements of a list, in brackets, if each has another one.
-fn names_of(tree: &Tree, entries: &[&Entry], field: &str) -> Option<Vec<String>> {
+fn collect_names(tree: &Tree, entries: &[&Entry], field: &str) -> Option<Vec<String>> {
     let names = entries.iter().map(|entry| {
         let message = entry.value.as_message()?;
         let message = message.content.as_deref().unwrap_or(message);
@@ -339,7 +352,7 @@ fn names_of(tree: &Tree, entries: &[&Entry], field: &str) -> Option<Vec<String>>
 }
 
 /// A key of a map in brackets.
-fn shown_key(value: &Value) -> String {
+fn format_key(value: &Value) -> String {
     match value {
         Value::String(text) => format!("[{text:?}]"),
         Value::Bool(value) => format!("[{value}]"),
@@ -348,8 +361,8 @@ fn shown_key(value: &Value) -> String {
     }
 }
 
-/// Where an entry stands, with its key unless it shares that with the rest of a list.
-fn shown(tree: &Tree, entry: &Entry) -> Span {
+/// Returns the span of an entry, with its key unless it shares that with the rest of a list.
+fn get_shown_span(tree: &Tree, entry: &Entry) -> Span {
     let is_alone = tree.field(entry.field).cardinality() == Cardinality::Singular;
     match is_alone && !entry.key.is_empty() && entry.key.start < entry.span.start {
         true => Span::new(entry.key.start, entry.span.end),
@@ -357,7 +370,7 @@ fn shown(tree: &Tree, entry: &Entry) -> Span {
     }
 }
 
-/// Whether two values mean the same. Lists are compared in their order.
+/// Returns true if two values mean the same. Lists are compared in their order.
 fn is_same_value(tree: &Tree, old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Message(old), Value::Message(new)) => is_same(tree, old, new),
@@ -377,22 +390,24 @@ fn is_same(tree: &Tree, old: &Message, new: &Message) -> bool {
     };
     old.ty == new.ty
         && old.unknown == new.unknown
-        && fields(tree, old, new).into_iter().all(|(field, olds, news)| match field.cardinality() {
-            Cardinality::Singular => {
-                let last = |entries: &[&'_ Entry]| entries.len().saturating_sub(1);
-                same(&olds[last(&olds)..], &news[last(&news)..])
-            }
-            Cardinality::Repeated => same(&olds, &news),
-            Cardinality::Map => {
-                let key = |entry: &&Entry| {
-                    let pair = entry.value.as_message();
-                    let key = pair.and_then(|it| it.find_by_number(tree, 1));
-                    key.map(|it| shown_key(&it.value))
-                };
-                let [mut olds, mut news] = [olds, news];
-                olds.sort_by_cached_key(key);
-                news.sort_by_cached_key(key);
-                same(&olds, &news)
+        && collect_fields(tree, old, new).into_iter().all(|(field, olds, news)| {
+            match field.cardinality() {
+                Cardinality::Singular => {
+                    let last = |entries: &[&'_ Entry]| entries.len().saturating_sub(1);
+                    same(&olds[last(&olds)..], &news[last(&news)..])
+                }
+                Cardinality::Repeated => same(&olds, &news),
+                Cardinality::Map => {
+                    let key = |entry: &&Entry| {
+                        let pair = entry.value.as_message();
+                        let key = pair.and_then(|it| it.find_by_number(tree, 1));
+                        key.map(|it| format_key(&it.value))
+                    };
+                    let [mut olds, mut news] = [olds, news];
+                    olds.sort_by_cached_key(key);
+                    news.sort_by_cached_key(key);
+                    same(&olds, &news)
+                }
             }
         })
 }

@@ -6,8 +6,8 @@ mod instance;
 mod typed_struct;
 mod walk;
 
-pub(crate) use document_type::named_in;
-pub use document_type::{Kind, kind_of};
+pub(crate) use document_type::read_named_type;
+pub use document_type::{DocumentType, detect_document_type};
 pub use instance::{Document, Instance, ReadOptions};
-pub(crate) use typed_struct::{holding, settled};
-pub use walk::{Met, Named, Visit, named, walk};
+pub(crate) use typed_struct::{normalize_structs, replace_content};
+pub use walk::{Item, NamedType, WalkItem, find_named_types, walk};

@@ -13,10 +13,12 @@ mod rewrite;
 pub mod runtime;
 
 pub use convert::{
-    Carried, CarriedDocument, Change, Fault, Loss, Migration, Reader, Translated, Translator,
-    VersionMapping, Way, carry_text,
+    ConversionChange, ConversionLoss, ConvertedDocument, ConvertedText, ConvertedValue,
+    DeclarationError, Direction, MigrationFile, OlderReader, VersionConverter, VersionMapping,
+    convert_text,
 };
 pub use document::{
-    Document, Instance, Kind, Met, Named, ReadOptions, Visit, kind_of, named, walk,
+    Document, DocumentType, Instance, Item, NamedType, ReadOptions, WalkItem, detect_document_type,
+    find_named_types, walk,
 };
-pub use readers::{Dialect, Notation, yaml_value};
+pub use readers::{Dialect, Notation, read_yaml_value};

@@ -6,8 +6,8 @@ pub(crate) mod yaml;
 mod yaml_hints;
 
 pub(crate) use json_nodes::{
-    entries_of, message_without_places, of_struct, of_value, without_places,
+    read_entries, remove_message_places, remove_places, struct_to_json, value_to_json,
 };
 pub use notation::{Dialect, Notation};
-pub use yaml::yaml_value;
-pub(crate) use yaml_hints::explain;
+pub use yaml::read_yaml_value;
+pub(crate) use yaml_hints::add_yaml_hints;

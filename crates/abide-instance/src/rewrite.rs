@@ -20,19 +20,19 @@ use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 use abide_upgrade::{Edit, apply};
 
-use crate::document::{named_in, settled};
+use crate::document::{normalize_structs, read_named_type};
 use crate::readers::{Dialect, Notation};
-use alias_expansion::settle;
-use anchors::Anchors;
-use edit_plan::{Draft, Drafter};
-use lines::Lines;
-use nodes::{Nodes, members_of};
+use alias_expansion::expand_changed_aliases;
+use anchors::AnchorNames;
+use edit_plan::{EditPlan, Planner};
+use lines::TextLines;
+use nodes::{NodeIndex, get_members};
 use text::TextWriter;
-use writer::{Writer, staying};
+use writer::{PlanWriter, collect_staying_keys};
 
 /// A document of a text, and the value that it is to have.
-pub(crate) struct Rewritten<'m> {
-    /// Where the document stands.
+pub(crate) struct RewrittenDocument<'m> {
+    /// The span of the document.
     pub(crate) span: Span,
     /// The value so far.
     pub(crate) old: &'m Message,
@@ -44,13 +44,13 @@ pub(crate) struct Rewritten<'m> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct RewrittenText {
     pub(crate) text: Vec<u8>,
-    /// What people should know about places of the text, as lower-case phrases.
+    /// Notes about positions of the text, as lower-case phrases.
     pub(crate) notes: Vec<(Span, String)>,
 }
 
 /// A text, and how it is read.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
+pub(crate) struct RewriteSource<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) text: &'a [u8],
     pub(crate) notation: Notation,
@@ -59,12 +59,15 @@ pub(crate) struct Source<'a> {
     pub(crate) versions: &'a dyn Fn(MessageId) -> Vec<MessageId>,
 }
 
-impl Source<'_> {
+impl RewriteSource<'_> {
     /// Writes documents anew and proves that the text says what it should: it is read again.
     ///
     /// # Errors
     /// What the text would say wrongly: one lower-case phrase. That is an error of Abide.
-    pub(crate) fn rewrite(self, documents: &[Rewritten<'_>]) -> Result<RewrittenText, String> {
+    pub(crate) fn rewrite(
+        self,
+        documents: &[RewrittenDocument<'_>],
+    ) -> Result<RewrittenText, String> {
         let rewritten = match self.notation {
             Notation::Yaml | Notation::Json => self.rewrite_nodes(documents)?,
             Notation::Text => self.rewrite_text(documents)?,
@@ -74,18 +77,19 @@ impl Source<'_> {
                 RewrittenText { text, notes: Vec::new() }
             }
         };
-        self.prove(documents, &rewritten.text)?;
+        self.check_rewritten(documents, &rewritten.text)?;
         Ok(rewritten)
     }
 
-    fn rewrite_text(self, documents: &[Rewritten<'_>]) -> Result<RewrittenText, String> {
+    fn rewrite_text(self, documents: &[RewrittenDocument<'_>]) -> Result<RewrittenText, String> {
         let text = std::str::from_utf8(self.text).map_err(|_| "the text is not valid UTF-8")?;
-        let mut writer = TextWriter { tree: self.tree, lines: Lines(text), edits: Vec::new() };
+        let mut writer = TextWriter { tree: self.tree, lines: TextLines(text), edits: Vec::new() };
         for document in documents {
-            writer.message(document.old, document.new, document.span);
-            let (old, new) = (self.name(document.old.ty), self.name(document.new.ty));
+            writer.write_message(document.old, document.new, document.span);
+            let (old, new) =
+                (self.get_type_name(document.old.ty), self.get_type_name(document.new.ty));
             let header = text.lines().take_while(|it| it.trim().is_empty() || it.starts_with('#'));
-            let named = { header }.find(|it| named_in(it.as_bytes()) == Some(old.as_str()));
+            let named = { header }.find(|it| read_named_type(it.as_bytes()) == Some(old.as_str()));
             if let Some(line) = named.filter(|_| old != new) {
                 let start = line.as_ptr() as usize - text.as_ptr() as usize;
                 let start = (start + line.rfind(old.as_str()).unwrap_or_default()) as u32;
@@ -93,10 +97,10 @@ impl Source<'_> {
                 writer.edits.push(Edit::replace(span, new));
             }
         }
-        Ok(RewrittenText { text: applied(self.text, writer.edits)?, notes: Vec::new() })
+        Ok(RewrittenText { text: apply_edits(self.text, writer.edits)?, notes: Vec::new() })
     }
 
-    fn roots<'n>(self, text: &'n [u8]) -> Result<(Vec<JsonNode<'n>>, Vec<Span>), String> {
+    fn read_roots<'n>(self, text: &'n [u8]) -> Result<(Vec<JsonNode<'n>>, Vec<Span>), String> {
         if self.notation == Notation::Json {
             let (node, errors) = parse_json(text, JsonMapping::Lenient);
             return match errors.into_iter().next() {
@@ -112,36 +116,36 @@ impl Source<'_> {
                 let documents = parsed.documents.into_iter();
                 let is_some = |it: &JsonNode<'_>| !matches!(it.kind, JsonKind::Null);
                 let mut documents: Vec<JsonNode<'_>> = documents.filter(is_some).collect();
-                documents.iter_mut().for_each(|it| begin_lists_at_dashes(it, text));
+                documents.iter_mut().for_each(|it| move_lists_to_dashes(it, text));
                 Ok((documents, parsed.comments))
             }
         }
     }
 
-    fn rewrite_nodes(self, documents: &[Rewritten<'_>]) -> Result<RewrittenText, String> {
-        let (roots, comments) = self.roots(self.text)?;
+    fn rewrite_nodes(self, documents: &[RewrittenDocument<'_>]) -> Result<RewrittenText, String> {
+        let (roots, comments) = self.read_roots(self.text)?;
         let text = std::str::from_utf8(self.text).map_err(|_| "the text is not valid UTF-8")?;
         let is_json = self.notation == Notation::Json;
-        let anchors = if is_json { Anchors::default() } else { Anchors::of(text) };
+        let anchors = if is_json { AnchorNames::default() } else { AnchorNames::find(text) };
         let (mut edits, mut notes) = (Vec::new(), Vec::new());
         for document in documents {
             let root = roots.iter().find(|it| it.span == document.span);
             let root = root.ok_or("a document is not where it was")?;
-            edits.extend(self.header(document, text, &comments, root));
-            let nodes = Nodes::of(root);
-            let mut drafter = Drafter {
+            edits.extend(self.rewrite_header(document, text, &comments, root));
+            let nodes = NodeIndex::index(root);
+            let mut drafter = Planner {
                 tree: self.tree,
                 nodes: &nodes,
                 versions: self.versions,
-                claimed: HashSet::new(),
+                claimed_keys: HashSet::new(),
             };
-            let has_type = members_of(root).iter().any(|it| it.key == "@type");
+            let has_type = get_members(root).iter().any(|it| it.key == "@type");
             let mut draft = match has_type {
-                true => drafter.typed(None, document.new, root.span),
-                false => drafter.message(document.new, root.span),
+                true => drafter.plan_typed_object(None, document.new, root.span),
+                false => drafter.plan_message(document.new, root.span),
             };
-            let claimed = drafter.claimed;
-            let aliases = settle(&mut draft, &nodes, &anchors);
+            let claimed = drafter.claimed_keys;
+            let aliases = expand_changed_aliases(&mut draft, &nodes, &anchors);
             for alias in aliases.written_out.keys() {
                 let name = text.get(alias.range()).unwrap_or_default();
                 notes.push((
@@ -150,9 +154,9 @@ impl Source<'_> {
                 ));
             }
             let mut stays = HashSet::new();
-            staying(&draft, &mut stays);
-            let lines = Lines(text);
-            let mut writer = Writer {
+            collect_staying_keys(&draft, &mut stays);
+            let lines = TextLines(text);
+            let mut writer = PlanWriter {
                 lines,
                 nodes: &nodes,
                 anchors: &anchors,
@@ -162,34 +166,34 @@ impl Source<'_> {
                 list_step: 0,
                 pads: false,
                 staying: stays,
-                claimed,
+                claimed_keys: claimed,
                 written: HashSet::new(),
                 edits: Vec::new(),
             };
-            (writer.step, writer.list_step, writer.pads) = style(&writer, root);
-            if writer.fits_in_place(&draft, root) {
-                writer.in_place(&draft, root);
-            } else if draft != Draft::Kept(root.span) {
+            (writer.step, writer.list_step, writer.pads) = detect_style(&writer, root);
+            if writer.can_edit_in_place(&draft, root) {
+                writer.edit_in_place(&draft, root);
+            } else if draft != EditPlan::Kept(root.span) {
                 let is_flow = writer.is_flow(root);
                 let text = match is_flow {
-                    true => writer.flow(&draft, 0, lines.is_multi(root.span)),
+                    true => writer.format_flow(&draft, 0, lines.is_multi(root.span)),
                     false => {
-                        let text = writer.block(&draft, 0, yaml::After::Dash);
-                        yaml::shifted(text.trim_start(), 2, 0)
+                        let text = writer.format_block(&draft, 0, yaml::WrittenAfter::Dash);
+                        yaml::shift_lines(text.trim_start(), 2, 0)
                     }
                 };
-                let end = writer.tail(root);
+                let end = writer.find_end(root);
                 edits.push(Edit::replace(Span { start: root.span.start, end }, text));
             }
             edits.append(&mut writer.edits);
         }
-        let rewritten = applied(self.text, edits)?;
-        let (_, left) = self.roots(&rewritten)?;
+        let rewritten = apply_edits(self.text, edits)?;
+        let (_, left) = self.read_roots(&rewritten)?;
         if left.len() < comments.len() {
             let new = std::str::from_utf8(&rewritten).unwrap_or_default();
-            let mut kept: Vec<&str> = left.iter().map(|it| Lines(new).slice(*it)).collect();
+            let mut kept: Vec<&str> = left.iter().map(|it| TextLines(new).slice(*it)).collect();
             for comment in &comments {
-                match kept.iter().position(|it| *it == Lines(text).slice(*comment)) {
+                match kept.iter().position(|it| *it == TextLines(text).slice(*comment)) {
                     Some(at) => drop(kept.swap_remove(at)),
                     None => notes.push((*comment, "this comment has no place any more".to_owned())),
                 }
@@ -199,17 +203,17 @@ impl Source<'_> {
     }
 
     /// The edit of the comment that names the type of a document.
-    fn header(
+    fn rewrite_header(
         self,
-        document: &Rewritten<'_>,
+        document: &RewrittenDocument<'_>,
         text: &str,
         comments: &[Span],
         root: &JsonNode<'_>,
     ) -> Option<Edit> {
-        let (old, new) = (self.name(document.old.ty), self.name(document.new.ty));
+        let (old, new) = (self.get_type_name(document.old.ty), self.get_type_name(document.new.ty));
         let mut above = comments.iter().rev().filter(|it| it.start < root.span.start);
         let (comment, said) = above.find_map(|it| {
-            let said = named_in(text.get(it.range())?.as_bytes())?;
+            let said = read_named_type(text.get(it.range())?.as_bytes())?;
             Some((it, said))
         })?;
         let is_old = said.rsplit('/').next() == Some(old.as_str()) && old != new;
@@ -218,38 +222,42 @@ impl Source<'_> {
         Some(Edit::replace(Span { start, end: start + old.len() as u32 }, new))
     }
 
-    fn name(self, ty: MessageId) -> String {
+    fn get_type_name(self, ty: MessageId) -> String {
         self.tree.message(ty).full_name()
     }
 
     /// Reads the text again.
-    fn prove(self, documents: &[Rewritten<'_>], text: &[u8]) -> Result<(), String> {
+    fn check_rewritten(
+        self,
+        documents: &[RewrittenDocument<'_>],
+        text: &[u8],
+    ) -> Result<(), String> {
         let codec = Codec::new(self.tree);
         let wrong = |why: &str| format!("the new text does not say the new value: {why}");
         let shown = |message: &Message| codec.to_json(message).map_err(|it| it.message);
         let compare = |read: &Message, new: &Message| {
-            let settled = |it| settled(self.tree, self.dialect, it);
+            let settled = |it| normalize_structs(self.tree, self.dialect, it);
             let (read, new) = (settled(read), settled(new));
             let is_same = match (shown(&read), shown(&new)) {
                 (Ok(a), Ok(b)) => a == b,
                 _ => codec.encode(&read) == codec.encode(&new),
             };
             is_same.then_some(()).ok_or_else(|| {
-                let name = self.name(new.ty);
+                let name = self.get_type_name(new.ty);
                 wrong(&format!("a `{name}` differs"))
             })
         };
         match self.notation {
             Notation::Yaml | Notation::Json => {
-                let (roots, _) = self.roots(text).map_err(|why| wrong(&why))?;
+                let (roots, _) = self.read_roots(text).map_err(|why| wrong(&why))?;
                 if roots.len() < documents.len() {
                     return Err(wrong("a document is missing"));
                 }
-                let (old, _) = self.roots(self.text)?;
+                let (old, _) = self.read_roots(self.text)?;
                 for document in documents {
                     let at = old.iter().position(|it| it.span == document.span);
                     let root = at.and_then(|at| roots.get(at)).ok_or("a document is missing")?;
-                    let bare = bare(codec, root, document.new.ty);
+                    let bare = remove_type_key(codec, root, document.new.ty);
                     let reading =
                         codec.read_json_node(document.new.ty, &bare, UndeclaredPolicy::Refuse);
                     if let Some(error) = reading.errors.first() {
@@ -277,27 +285,27 @@ impl Source<'_> {
 }
 
 /// A text after all its edits.
-fn applied(text: &[u8], edits: Vec<Edit>) -> Result<Vec<u8>, String> {
+fn apply_edits(text: &[u8], edits: Vec<Edit>) -> Result<Vec<u8>, String> {
     apply(text, edits)
         .map_err(|overlap| format!("two edits claim the bytes from {} on", overlap.0.span.start))
 }
 
 /// Lets lists in block style begin at their first dash: at the same place as its first element, a
 /// list could not be told from it.
-fn begin_lists_at_dashes(node: &mut JsonNode<'_>, text: &str) {
+fn move_lists_to_dashes(node: &mut JsonNode<'_>, text: &str) {
     match &mut node.kind {
         JsonKind::Object(members) => {
-            members.iter_mut().for_each(|it| begin_lists_at_dashes(&mut it.value, text));
+            members.iter_mut().for_each(|it| move_lists_to_dashes(&mut it.value, text));
         }
         JsonKind::Array(elements) => {
-            elements.iter_mut().for_each(|it| begin_lists_at_dashes(it, text));
+            elements.iter_mut().for_each(|it| move_lists_to_dashes(it, text));
             let behind = text.get(node.span.start as usize..).unwrap_or_default();
             let is_block = !behind.starts_with(['[', '*']);
             if let Some(first) = elements.first().filter(|it| is_block && !it.span.is_empty()) {
                 let before = text.get(..first.span.start as usize).unwrap_or_default();
                 let dash = before.rmatch_indices('-').map(|it| it.0).find(|at| {
                     before[at + 1..].starts_with(char::is_whitespace)
-                        && lines::begins_element(before, *at)
+                        && lines::is_element_start(before, *at)
                 });
                 node.span.start = dash.map_or(node.span.start, |at| at as u32);
             }
@@ -307,7 +315,7 @@ fn begin_lists_at_dashes(node: &mut JsonNode<'_>, text: &str) {
 }
 
 /// A document without the key that says its type.
-fn bare<'n>(codec: Codec<'_>, root: &JsonNode<'n>, ty: MessageId) -> JsonNode<'n> {
+fn remove_type_key<'n>(codec: Codec<'_>, root: &JsonNode<'n>, ty: MessageId) -> JsonNode<'n> {
     let mut root = root.clone();
     if let JsonKind::Object(members) = &mut root.kind {
         let before = members.len();
@@ -322,7 +330,7 @@ fn bare<'n>(codec: Codec<'_>, root: &JsonNode<'n>, ty: MessageId) -> JsonNode<'n
 
 /// By how many spaces a text indents mappings, and lists below their keys; and whether it has
 /// spaces inside of brackets.
-fn style(writer: &Writer<'_, '_>, root: &JsonNode<'_>) -> (usize, usize, bool) {
+fn detect_style(writer: &PlanWriter<'_, '_>, root: &JsonNode<'_>) -> (usize, usize, bool) {
     let (mut step, mut list_step, mut pads) = (None, None, None);
     let mut open = vec![root];
     while let Some(node) = open.pop() {

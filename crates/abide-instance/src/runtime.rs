@@ -1,7 +1,7 @@
 //! The layered runtime: settings by key, from layers that override one another.
 //!
-//! [`Layers`] are what a bootstrap declares. A [`Runtime`] holds what each of them
-//! says now, and makes a [`Snapshot`] of all of them whenever one changes. Nothing
+//! [`DeclaredLayers`] are what a bootstrap declares. A [`Runtime`] holds what each of them
+//! says now, and makes a [`RuntimeSnapshot`] of all of them whenever one changes. Nothing
 //! here reads a disk, waits for a server or knows the time: files, resources and
 //! overrides are handed over. Source: the reference implementation, Envoy 1.40,
 //! which `cargo xtask oracle --only runtime` compares with.
@@ -23,31 +23,31 @@ use std::sync::Arc;
 use abide_schema::Tree;
 use abide_schema::value::Message;
 
-pub use bootstrap::known_bootstrap;
+pub use bootstrap::get_known_bootstrap;
 pub use disk::{
-    DiskFailure, DiskFailureReason, DiskFiles, DiskReading, MAX_FOLDERS, key_of_path, path_of_key,
+    DiskFailure, DiskFailureReason, DiskFiles, DiskReading, MAX_FOLDERS, key_to_path, path_to_key,
 };
 pub use fraction::{Denominator, FractionalPercent};
-pub use layers::{DiskLayer, Layer, LayerSource, Layers};
+pub use layers::{DeclaredLayers, DiskLayer, LayerSource, RuntimeLayer};
 pub use problem::{LayerProblem, LayerProblemKind};
-pub use snapshot::{EffectiveLayer, Snapshot, Values};
-pub use value::{Literal, Member, RuntimeValue};
+pub use snapshot::{EffectiveLayer, RuntimeSnapshot, Values};
+pub use value::{RuntimeLiteral, RuntimeMember, RuntimeValue};
 
-/// What the layers say now.
+/// The present values.
 #[derive(Clone, Debug)]
 pub struct Runtime {
-    layers: Layers,
-    /// What each layer says, in the order of the layers.
-    contents: Vec<Content>,
+    layers: DeclaredLayers,
+    /// The values of each layer, in the order of the layers.
+    contents: Vec<LayerContent>,
     /// Paths on disk that must not be keys, with their layers.
     reserved: Vec<(Box<str>, String)>,
-    statistics: Statistics,
-    current: Arc<Snapshot>,
+    statistics: RuntimeStatistics,
+    current: Arc<RuntimeSnapshot>,
 }
 
-/// What a layer says.
+/// The values of a layer.
 #[derive(Clone, Debug)]
-enum Content {
+enum LayerContent {
     Values(Arc<Values>),
     /// Nothing, and that is no error: there is no such folder.
     Missing,
@@ -57,7 +57,7 @@ enum Content {
 /// The statistics of a runtime, under the names that Envoy gives them after
 /// `runtime.`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
+pub struct RuntimeStatistics {
     /// Snapshots for which every layer could be read.
     pub load_success: u64,
     /// Snapshots that lack a layer because of an error.
@@ -70,7 +70,7 @@ pub struct Statistics {
     pub num_keys: u64,
     /// The layers of the last snapshot.
     pub num_layers: u64,
-    /// Whether any key is set by the admin interface.
+    /// True if any key is set by the admin interface.
     pub admin_overrides_active: bool,
 }
 
@@ -79,13 +79,13 @@ pub struct Statistics {
 pub struct RtdsResource {
     /// Its name, which the layer asks for.
     pub name: Box<str>,
-    /// What it says.
+    /// The reason.
     pub values: Arc<Values>,
 }
 
-/// Why a change of a layer is refused. The layer stays as it was.
+/// A refused change of a layer. The layer stays as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum RuntimeRefusal {
     /// No layer has this name, or it is of another kind.
     NoSuchLayer(String),
     /// An update with so many resources added and removed, not one of both.
@@ -98,39 +98,44 @@ pub enum Refusal {
     Malformed(String, String),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for RuntimeRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::NoSuchLayer(name) => write!(f, "no layer of this kind is named `{name}`"),
-            Refusal::NotOneResource(added, removed) => write!(
+            RuntimeRefusal::NoSuchLayer(name) => {
+                write!(f, "no layer of this kind is named `{name}`")
+            }
+            RuntimeRefusal::NotOneResource(added, removed) => write!(
                 f,
                 "an RTDS update adds or removes one resource, not {added} added and {removed} \
                  removed"
             ),
-            Refusal::OtherResource(name, expected) => {
+            RuntimeRefusal::OtherResource(name, expected) => {
                 write!(f, "the layer asks for the resource `{expected}`, not `{name}`")
             }
-            Refusal::NoAdminLayer => f.write_str("the runtime has no admin layer"),
-            Refusal::Malformed(key, reason) => {
+            RuntimeRefusal::NoAdminLayer => f.write_str("the runtime has no admin layer"),
+            RuntimeRefusal::Malformed(key, reason) => {
                 write!(f, "the value of `{key}` is not YAML: {reason}")
             }
         }
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for RuntimeRefusal {}
 
 impl RtdsResource {
     /// A value of the message `Runtime`.
     ///
     /// # Errors
     /// What is wrong with it, if a client would refuse it.
-    pub fn of(tree: &Tree, resource: &Message) -> Result<RtdsResource, Vec<LayerProblem>> {
+    pub fn from_message(
+        tree: &Tree,
+        resource: &Message,
+    ) -> Result<RtdsResource, Vec<LayerProblem>> {
         let name = resource.get_str(tree, "name").unwrap_or_default().into();
         let mut problems = Vec::new();
         let layer = resource.get_message(tree, "layer");
         let values =
-            layer.map_or_else(Values::new, |it| layers::values_of(tree, it, &mut problems));
+            layer.map_or_else(Values::new, |it| layers::collect_values(tree, it, &mut problems));
         match problems.iter().any(LayerProblem::is_refused) {
             true => Err(problems),
             false => Ok(RtdsResource { name, values: Arc::new(values) }),
@@ -141,71 +146,71 @@ impl RtdsResource {
 impl Runtime {
     /// The runtime of declared layers, for the files of those on disk: one reading
     /// for each layer on disk, in their order. A reading too few counts as missing.
-    pub fn new(layers: Layers, disk: Vec<DiskReading>) -> Runtime {
+    pub fn new(layers: DeclaredLayers, disk: Vec<DiskReading>) -> Runtime {
         let contents = layers.layers().iter().map(|layer| match &layer.source {
-            LayerSource::Static(values) => Content::Values(values.clone()),
-            LayerSource::Disk(_) => Content::Missing,
-            LayerSource::Rtds(_) | LayerSource::Admin => Content::Values(Arc::default()),
+            LayerSource::Static(values) => LayerContent::Values(values.clone()),
+            LayerSource::Disk(_) => LayerContent::Missing,
+            LayerSource::Rtds(_) | LayerSource::Admin => LayerContent::Values(Arc::default()),
         });
         let mut runtime = Runtime {
             contents: contents.collect(),
             layers,
             reserved: Vec::new(),
-            statistics: Statistics::default(),
+            statistics: RuntimeStatistics::default(),
             current: Arc::default(),
         };
-        runtime.disk_changed(disk);
+        runtime.update_disk(disk);
         runtime
     }
 
     /// The runtime of a management server: a layer for each `Runtime` resource that it
     /// serves, in their order, and above them an admin layer with these values.
-    pub fn of_resources(
+    pub fn from_resources(
         resources: impl IntoIterator<Item = RtdsResource>,
         overrides: Arc<Values>,
     ) -> Runtime {
         let resources: Vec<RtdsResource> = resources.into_iter().collect();
-        let layers = Layers::of_resources(resources.iter().map(|it| &*it.name));
+        let layers = DeclaredLayers::from_resources(resources.iter().map(|it| &*it.name));
         let mut runtime = Runtime::new(layers, Vec::new());
         let values = resources.into_iter().map(|it| it.values).chain([overrides]);
-        runtime.contents = values.map(Content::Values).collect();
+        runtime.contents = values.map(LayerContent::Values).collect();
         runtime.load();
         runtime
     }
 
-    /// What the admin layer says; nothing without such a layer.
+    /// The values of the admin layer; nothing without such a layer.
     pub fn overrides(&self) -> Arc<Values> {
         let mut layers = self.layers.layers().iter().zip(&self.contents);
         let admin = layers.find_map(|(layer, content)| match (&layer.source, content) {
-            (LayerSource::Admin, Content::Values(values)) => Some(Arc::clone(values)),
+            (LayerSource::Admin, LayerContent::Values(values)) => Some(Arc::clone(values)),
             _ => None,
         });
         admin.unwrap_or_default()
     }
 
     /// The snapshot of now. It does not change with the runtime.
-    pub fn snapshot(&self) -> Arc<Snapshot> {
+    pub fn snapshot(&self) -> Arc<RuntimeSnapshot> {
         self.current.clone()
     }
 
     /// The statistics of now.
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> RuntimeStatistics {
         self.statistics
     }
 
     /// The declared layers.
-    pub fn layers(&self) -> &Layers {
+    pub fn layers(&self) -> &DeclaredLayers {
         &self.layers
     }
 
     /// The declared layers that the snapshot lacks, and why: `None` where there is
     /// no folder.
-    pub fn left_out(&self) -> impl Iterator<Item = (&Layer, Option<&DiskFailure>)> {
+    pub fn iter_left_out(&self) -> impl Iterator<Item = (&RuntimeLayer, Option<&DiskFailure>)> {
         self.layers.layers().iter().zip(&self.contents).filter_map(|(layer, content)| match content
         {
-            Content::Values(_) => None,
-            Content::Missing => Some((layer, None)),
-            Content::Failed(failure) => Some((layer, Some(failure))),
+            LayerContent::Values(_) => None,
+            LayerContent::Missing => Some((layer, None)),
+            LayerContent::Failed(failure) => Some((layer, Some(failure))),
         })
     }
 
@@ -217,7 +222,7 @@ impl Runtime {
     }
 
     /// Takes the files of the layers on disk anew, in the order of the layers.
-    pub fn disk_changed(&mut self, readings: Vec<DiskReading>) {
+    pub fn update_disk(&mut self, readings: Vec<DiskReading>) {
         let mut readings = readings.into_iter();
         self.reserved.clear();
         for (layer, content) in self.layers.layers().iter().zip(&mut self.contents) {
@@ -225,14 +230,14 @@ impl Runtime {
                 continue;
             }
             *content = match readings.next() {
-                None | Some(DiskReading::Missing) => Content::Missing,
-                Some(DiskReading::Failed(failure)) => Content::Failed(failure),
+                None | Some(DiskReading::Missing) => LayerContent::Missing,
+                Some(DiskReading::Failed(failure)) => LayerContent::Failed(failure),
                 Some(DiskReading::Files(files)) => {
-                    let path = disk::reserved_path(&files);
+                    let path = disk::find_reserved_path(&files);
                     self.reserved.extend(path.map(|path| (layer.name.clone(), path.to_owned())));
-                    match disk::values_of(&files) {
-                        Ok(values) => Content::Values(Arc::new(values)),
-                        Err(failure) => Content::Failed(failure),
+                    match disk::read_values(&files) {
+                        Ok(values) => LayerContent::Values(Arc::new(values)),
+                        Err(failure) => LayerContent::Failed(failure),
                     }
                 }
             };
@@ -250,60 +255,62 @@ impl Runtime {
         layer: &str,
         added: &[RtdsResource],
         removed: &[&str],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RuntimeRefusal> {
         let (expected, content) = self.rtds(layer)?;
         let (name, values) = match (added, removed) {
             ([resource], []) => (&*resource.name, resource.values.clone()),
             ([], [name]) => (*name, Arc::default()),
-            _ => return Err(Refusal::NotOneResource(added.len(), removed.len())),
+            _ => return Err(RuntimeRefusal::NotOneResource(added.len(), removed.len())),
         };
         if name != expected {
-            return Err(Refusal::OtherResource(name.to_owned(), expected.to_owned()));
+            return Err(RuntimeRefusal::OtherResource(name.to_owned(), expected.to_owned()));
         }
-        *content = Content::Values(values);
+        *content = LayerContent::Values(values);
         self.load();
         Ok(())
     }
 
-    fn rtds(&mut self, name: &str) -> Result<(&str, &mut Content), Refusal> {
+    fn rtds(&mut self, name: &str) -> Result<(&str, &mut LayerContent), RuntimeRefusal> {
         let mut layers = self.layers.layers().iter().zip(&mut self.contents);
         let found = layers.find_map(|(layer, content)| match &layer.source {
             LayerSource::Rtds(resource) if &*layer.name == name => Some((&**resource, content)),
             _ => None,
         });
-        found.ok_or_else(|| Refusal::NoSuchLayer(name.to_owned()))
+        found.ok_or_else(|| RuntimeRefusal::NoSuchLayer(name.to_owned()))
     }
 
     /// Sets keys in the admin layer. An empty value removes what was set for a key.
     ///
     /// Where the bootstrap says nothing about runtime, an admin layer comes into
-    /// being. (Envoy refuses instead; ask [`Layers::is_declared`] to do the same.)
+    /// being. (Envoy refuses instead; ask [`DeclaredLayers::is_declared`] to do the same.)
     ///
     /// # Errors
     /// Why nothing was set.
     pub fn modify<'k>(
         &mut self,
         pairs: impl IntoIterator<Item = (&'k str, &'k str)>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), RuntimeRefusal> {
         let mut parsed = BTreeMap::new();
         for (key, text) in pairs {
             let value = match text {
                 "" => None,
                 text => Some(
-                    RuntimeValue::of_text(text)
-                        .map_err(|reason| Refusal::Malformed(key.to_owned(), reason))?,
+                    RuntimeValue::parse_text(text)
+                        .map_err(|reason| RuntimeRefusal::Malformed(key.to_owned(), reason))?,
                 ),
             };
             parsed.insert(key, value);
         }
         if !self.layers.is_declared() && self.layers.layers().is_empty() {
             self.layers.add_admin();
-            self.contents.push(Content::Values(Arc::default()));
+            self.contents.push(LayerContent::Values(Arc::default()));
         }
-        let is_admin = |layer: &Layer| matches!(layer.source, LayerSource::Admin);
+        let is_admin = |layer: &RuntimeLayer| matches!(layer.source, LayerSource::Admin);
         let admin = self.layers.layers().iter().position(is_admin);
         let content = admin.and_then(|at| self.contents.get_mut(at));
-        let Some(Content::Values(values)) = content else { return Err(Refusal::NoAdminLayer) };
+        let Some(LayerContent::Values(values)) = content else {
+            return Err(RuntimeRefusal::NoAdminLayer);
+        };
         let changed = Arc::make_mut(values);
         for (key, value) in parsed {
             match value {
@@ -321,13 +328,13 @@ impl Runtime {
         let (mut on_disk, mut has_failed) = (0, false);
         for (layer, content) in self.layers.layers().iter().zip(&self.contents) {
             match content {
-                Content::Values(values) => {
+                LayerContent::Values(values) => {
                     on_disk += u32::from(matches!(layer.source, LayerSource::Disk(_)));
                     let (name, values) = (layer.name.clone(), values.clone());
                     layers.push(EffectiveLayer { name, values });
                 }
-                Content::Missing => {}
-                Content::Failed(_) => has_failed = true,
+                LayerContent::Missing => {}
+                LayerContent::Failed(_) => has_failed = true,
             }
         }
         let is_overridden = !self.overrides().is_empty();
@@ -341,7 +348,7 @@ impl Runtime {
             true => &mut statistics.override_dir_exists,
             false => &mut statistics.override_dir_not_exists,
         } += 1;
-        let snapshot = Snapshot::of(layers);
+        let snapshot = RuntimeSnapshot::from_layers(layers);
         statistics.num_layers = snapshot.layers().len() as u64;
         statistics.num_keys = snapshot.keys().len() as u64;
         self.current = Arc::new(snapshot);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
+use abide_instance::{Dialect, DocumentType, Instance, Notation, ReadOptions};
 use abide_schema::value::Codec;
 use abide_schema::{FileDecl, SourceFile, Tree, find_missing_imports, find_well_known};
 use abide_syntax::Span;
@@ -75,7 +75,7 @@ fn read(notation: Notation, dialect: Dialect, text: &str, path: &str) -> Read {
     let names = readings().flat_map(|it| &it.undeclared);
     let errors = errors.map(|it| shown(it.span, &it.message));
     let errors = errors.chain(names.map(|it| shown(it.key, "undeclared"))).collect();
-    let liberties = instance.liberties.iter().chain(readings().flat_map(|it| &it.leniencies));
+    let liberties = instance.leniencies.iter().chain(readings().flat_map(|it| &it.leniencies));
     let liberties = liberties.map(|it| shown(it.span, &it.message)).collect();
     let values = readings().map(|it| Codec::new(&tree).to_text(&it.message));
     let values: Vec<String> =
@@ -325,7 +325,7 @@ fn comments_of_text_format_begin_with_a_number_sign() {
         comments,
         ["# proto-file: api/acme/v1/user.proto", "# proto-message: User", "# yes"]
     );
-    assert!(matches!(instance.documents[0].kind, Kind::Said(_)));
+    assert!(matches!(instance.documents[0].kind, DocumentType::Said(_)));
     for (text, refused) in [("age: 1 // one", "// one"), ("/* a */ age: 1", "/* a */ ")] {
         let ours = read(Notation::Text, Dialect::Protobuf, text, "");
         assert_eq!(ours.errors, [format!("{refused}: text format has no such comments")]);
@@ -354,7 +354,7 @@ fn headers_name_types_from_the_file_or_in_full() {
     ] {
         let options = ReadOptions { notation: Notation::Text, ty: None, dialect: None };
         let instance = Instance::read(&tree, header.as_bytes(), options);
-        let is_said = matches!(instance.documents[0].kind, Kind::Said(_));
+        let is_said = matches!(instance.documents[0].kind, DocumentType::Said(_));
         assert_eq!(is_said, is_known, "{header}");
     }
 }

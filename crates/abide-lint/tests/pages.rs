@@ -23,7 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide_instance::{
-    Carried, Instance, Notation, ReadOptions, Translator, VersionMapping, Way, carry_text,
+    ConvertedText, Direction, Instance, Notation, ReadOptions, VersionConverter, VersionMapping,
+    convert_text,
 };
 use abide_lint::{
     Accepted, CarriedFile, Check, Config, FeatureFile, Group, InstanceFile, InstanceOptions, Lock,
@@ -275,12 +276,15 @@ impl Judged {
         let judged = InstanceOptions::on(options.as_of);
         let judged = abide_lint::check_instances(&new, &policy, judged, &files);
         report.findings.extend(judged.findings);
-        let translator = Translator::new(&new, VersionMapping::default(), &[]).expect("no steps");
+        let translator =
+            VersionConverter::new(&new, VersionMapping::default(), &[]).expect("no steps");
         let carry = |text: &String| {
-            carry_text(&new, &translator, text.as_bytes(), read, Some(&Way::Up(None)))
+            convert_text(&new, &translator, text.as_bytes(), read, Some(&Direction::Up(None)))
         };
-        let carried: Result<Vec<Carried>, String> = case.instances.iter().map(carry).collect();
-        let carried: Vec<Carried> = carried?.into_iter().filter(|it| it.text.is_some()).collect();
+        let carried: Result<Vec<ConvertedText>, String> =
+            case.instances.iter().map(carry).collect();
+        let carried: Vec<ConvertedText> =
+            carried?.into_iter().filter(|it| it.text.is_some()).collect();
         if carried.len() == instances.len() {
             let texts = carried.iter().zip(&case.instances);
             let carried: Vec<CarriedFile<'_>> = texts

@@ -13,11 +13,11 @@ use crate::source::{Source, SourceOptions};
 
 /// An API: the messages that a server hands out, or that a client understands.
 pub struct Api {
-    /// What it declares.
+    /// The declarations.
     pub tree: Tree,
     /// The versions of its packages: as its files say, else as its `abide.lock` does.
     pub versions: BTreeMap<String, Version>,
-    /// What the user should know about it, one phrase each.
+    /// Notes for the user, one phrase each.
     pub notes: Vec<String>,
 }
 

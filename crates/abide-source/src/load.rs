@@ -9,7 +9,7 @@ mod unparsed;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use abide_instance::yaml_value;
+use abide_instance::read_yaml_value;
 use abide_lint::without_record_conflicts;
 use abide_schema::{
     FileDecl, FileText, SourceFile, Tree, find_missing_imports, read_descriptor_set_json,
@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::error::LoadError;
 use crate::printable::shown;
 use crate::progress::Progress;
-use crate::source::{Contents, DescriptorFormat, KnownTexts, ReadProblem, Source};
+use crate::source::{Contents, DescriptorFormat, ReadProblem, Source};
 use crate::write;
 
 pub use changed::{ChangedFiles, ChangedRecords, Reached};
@@ -34,7 +34,7 @@ pub struct Loaded {
     pub name: String,
     /// Files that could not be read; the tree consists of the others.
     pub unreadable: Vec<ReadProblem>,
-    /// What the user should know, one phrase each.
+    /// Notes for the user, one phrase each.
     pub notes: Vec<String>,
     /// The texts on disk of files with a merge conflict in what they record, of which both sides
     /// count, by the names that reports use.
@@ -136,7 +136,7 @@ pub fn parsed_old(
     progress: &Progress,
 ) -> Result<Parsed, LoadError> {
     progress.step("reading the old tree");
-    let contents = old.read_old(&KnownTexts::for_old(old, new, files))?;
+    let contents = old.read_old(&new.collect_known_texts(old, files))?;
     let mut parsed = parsed(old, contents, files, progress)?;
     unparsed::read_as_last_parsed(old, &mut parsed);
     Ok(parsed)
@@ -299,7 +299,7 @@ fn descriptors(
         DescriptorFormat::Json => read_descriptor_set_json(&bytes),
         DescriptorFormat::Text => read_descriptor_set_text(&bytes),
         DescriptorFormat::Yaml => {
-            read_descriptor_set_value(&yaml_value(&String::from_utf8_lossy(&bytes)))
+            read_descriptor_set_value(&read_yaml_value(&String::from_utf8_lossy(&bytes)))
         }
     };
     let files = bytes.and_then(|bytes| FileDecl::from_descriptor_set(&bytes.into()));

@@ -39,7 +39,7 @@ pub fn read_named_files(
         }
         let before = files.len();
         for path in in_folder(name, notes)? {
-            if let Some(notation) = Notation::of_path(&path) {
+            if let Some(notation) = Notation::from_path(&path) {
                 files.push(NamedFile::read(&path, notation)?);
             }
         }
@@ -61,7 +61,7 @@ fn in_folder(name: &str, notes: &mut Vec<String>) -> Result<Vec<String>, NamedFi
     for file in files {
         let path = Path::new(name).join(&file.path);
         let shown = path.display().to_string();
-        if file.is_link && Notation::of_path(&shown).is_some() {
+        if file.is_link && Notation::from_path(&shown).is_some() {
             let target = path.canonicalize();
             let is_inside = target.as_ref().is_ok_and(|it| it.starts_with(&top) && it.is_file());
             match is_inside {
@@ -94,7 +94,7 @@ impl NamedFile {
         }
         std::fs::metadata(name).map_err(|error| unreadable(name, error))?;
         let notation = notation
-            .or_else(|| Notation::of_path(name))
+            .or_else(|| Notation::from_path(name))
             .ok_or_else(|| NamedFileError::UnknownNotation { name: name.to_owned() })?;
         NamedFile::read(name, notation)
     }
@@ -106,7 +106,7 @@ impl NamedFile {
 
     /// Reads a file of a folder that its name counts from.
     pub fn below(folder: &Path, name: &str) -> Result<NamedFile, NamedFileError> {
-        let notation = Notation::of_path(name).unwrap_or(Notation::Yaml);
+        let notation = Notation::from_path(name).unwrap_or(Notation::Yaml);
         let bytes = std::fs::read(folder.join(name)).map_err(|error| unreadable(name, error))?;
         Ok(NamedFile { name: name.to_owned(), notation, bytes })
     }

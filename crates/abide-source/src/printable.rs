@@ -9,8 +9,9 @@ pub fn shown(name: &str) -> String {
     line
 }
 
-/// A report in which nothing is left that a terminal might act on, but for line ends and the colours
-/// that Abide writes itself. What is escaped can stand in a text of JSON and in words alike.
+/// A report in which nothing is left that a terminal might act on, but for line ends and the
+/// colours that Abide writes itself. What is escaped can stand in a text of JSON and in words
+/// alike.
 pub fn report(bytes: Vec<u8>) -> Vec<u8> {
     let is_plain = |text: &str| !text.contains(is_hidden);
     match std::str::from_utf8(&bytes) {
@@ -28,14 +29,14 @@ pub fn report(bytes: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// Whether a character is unprintable, and no control character of ASCII: these have their escapes in
-/// each format.
+/// Returns true if a character is unprintable, and no control character of ASCII: these have their
+/// escapes in each format.
 fn is_hidden(c: char) -> bool {
     c >= '\u{7f}' && is_unprintable(c)
 }
 
-/// Whether a terminal might act on the character instead of showing it: control characters, marks
-/// that change the direction of text, and the ends of lines and paragraphs of Unicode.
+/// Returns true if a terminal might act on the character instead of showing it: control characters,
+/// marks that change the direction of text, and the ends of lines and paragraphs of Unicode.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

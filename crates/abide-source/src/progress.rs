@@ -54,7 +54,7 @@ impl Progress {
         steps.push((what, Instant::now()));
     }
 
-    /// How long each step took, one phrase per step.
+    /// Formats the time of each step, one phrase per step.
     pub fn timings(&self) -> Vec<String> {
         let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let took = |pair: &[(String, Instant)]| {

@@ -10,7 +10,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use abide_instance::runtime::{
-    DiskFailure, DiskFailureReason, DiskFiles, DiskLayer, DiskReading, LayerSource, Layers,
+    DeclaredLayers, DiskFailure, DiskFailureReason, DiskFiles, DiskLayer, DiskReading, LayerSource,
     MAX_FOLDERS,
 };
 use cap_std::ambient_authority;
@@ -24,23 +24,24 @@ const ATTEMPTS: u32 = 1000;
 const MAX_FILES: usize = 100_000;
 /// No more bytes are read of one layer.
 const MAX_BYTES: usize = 64 << 20;
-/// What Envoy does not read, whatever path or link leads there.
+/// The names that Envoy does not read, whatever path or link leads there.
 const REFUSED: &[&str] = &["/dev", "/proc", "/sys"];
-/// Why a file or a folder that a tree names is not read.
+/// The reason for not reading a file or a folder that a tree names.
 const OUTSIDE: &str = "it is outside of the tree";
 
-/// What is on disk for each layer there, in the order of the layers. Relative roots start at `base`.
-pub fn read_layers(layers: &Layers, base: &Path) -> Vec<DiskReading> {
+/// Reads the files on disk of each layer there, in the order of the layers. Relative roots start at
+/// `base`.
+pub fn read_layers(layers: &DeclaredLayers, base: &Path) -> Vec<DiskReading> {
     read_roots(layers, &mut |root, folders| read_root(&base.join(root), folders, None))
 }
 
 /// The same for layers that a file of a tree declares: nothing is read that lies out of reach.
-pub fn read_layers_within(layers: &Layers, reach: &Links) -> Vec<DiskReading> {
+pub fn read_layers_within(layers: &DeclaredLayers, reach: &Links) -> Vec<DiskReading> {
     read_roots(layers, &mut |root, folders| read_root(Path::new(root), folders, Some(reach)))
 }
 
 /// The same for a copy of the disk that the layers are on: `top` is its uppermost folder.
-pub fn read_layers_below(layers: &Layers, top: &Path) -> Vec<DiskReading> {
+pub fn read_layers_below(layers: &DeclaredLayers, top: &Path) -> Vec<DiskReading> {
     let place = |root: &str| top.join(root.trim_start_matches('/'));
     read_roots(layers, &mut |root, folders| read_root(&place(root), folders, None))
 }
@@ -48,7 +49,7 @@ pub fn read_layers_below(layers: &Layers, top: &Path) -> Vec<DiskReading> {
 /// The same with what reads folders below one root. It is called once for each root, so that layers
 /// of one root are of one tree; roots that lead into one another are read one by one.
 fn read_roots(
-    layers: &Layers,
+    layers: &DeclaredLayers,
     read: &mut dyn FnMut(&str, &[&str]) -> Vec<DiskReading>,
 ) -> Vec<DiskReading> {
     let on_disk = layers.layers().iter().filter_map(|layer| match &layer.source {
@@ -69,7 +70,7 @@ fn read_roots(
     readings.into_iter().map(|it| it.unwrap_or(DiskReading::Missing)).collect()
 }
 
-/// What is in folders below one root.
+/// Reads the folders below one root.
 fn read_root(root: &Path, folders: &[&str], reach: Option<&Links>) -> Vec<DiskReading> {
     let read = |top: &Top<'_>| {
         if !top.reaches(&top.path) {
@@ -119,7 +120,7 @@ fn read_unmoved<T>(
 struct Top<'l> {
     dir: Dir,
     path: PathBuf,
-    /// How far links may lead, if a file of a tree names the folder.
+    /// The limit of links, if a file of a tree names the folder.
     reach: Option<&'l Links>,
 }
 
@@ -129,11 +130,11 @@ struct Found {
     /// A folder that a link out of the tree led to; `None` is that of the tree.
     outside: Option<Dir>,
     path: String,
-    /// Whether it is where Envoy reads nothing.
+    /// True if it is where Envoy reads nothing.
     is_refused: bool,
 }
 
-/// What was read of a layer so far.
+/// The part of a layer that was read so far.
 #[derive(Default)]
 struct Taken {
     files: DiskFiles,
@@ -212,7 +213,7 @@ impl Top<'_> {
         Ok(())
     }
 
-    /// What is at a path below the folder, or where a link in it leads, which may be anywhere.
+    /// Finds a path below the folder, or the end of a link in it, which may be anywhere.
     fn find(&self, path: &str) -> io::Result<Found> {
         let is_refused = |path: &Path| REFUSED.iter().any(|it| path.starts_with(it));
         let below = match self.dir.metadata(path) {
@@ -265,13 +266,13 @@ fn is_loop(error: &io::Error) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use abide_instance::runtime::known_bootstrap;
+    use abide_instance::runtime::get_known_bootstrap;
     use abide_instance::{Instance, Notation, ReadOptions};
 
     use super::*;
 
     /// Layers on disk, each with its root and its folder.
-    fn layers(on_disk: &[(&str, &str)]) -> Layers {
+    fn layers(on_disk: &[(&str, &str)]) -> DeclaredLayers {
         let layer = |(at, (root, folder)): (usize, &(&str, &str))| {
             format!(
                 "  - name: l{at}\n    disk_layer: {{symlink_root: {root}, subdirectory: {folder}}}\n"
@@ -279,10 +280,10 @@ mod tests {
         };
         let all: String = on_disk.iter().enumerate().map(layer).collect();
         let text = format!("layered_runtime:\n  layers:\n{all}");
-        let (tree, bootstrap) = known_bootstrap();
+        let (tree, bootstrap) = get_known_bootstrap();
         let options = ReadOptions { notation: Notation::Yaml, ty: Some(bootstrap), dialect: None };
         let instance = Instance::read(&tree, text.as_bytes(), options);
-        Layers::of(&tree, instance.documents[0].message().expect("a bootstrap"))
+        DeclaredLayers::from_bootstrap(&tree, instance.documents[0].message().expect("a bootstrap"))
     }
 
     /// The roots that are read, in that order, each with its folders.

@@ -1,4 +1,4 @@
-//! Where trees come from: folders, revisions, archives, descriptor sets and programs.
+//! Sources of trees: folders, revisions, archives, descriptor sets and programs.
 //!
 //! A [`Source`] is opened from an argument of the command line and then read in one go. Every kind
 //! of source selects the judged files in the same way: they are named `*.proto`, and no folder
@@ -6,7 +6,6 @@
 //! contain a file, it belongs to the deepest. Ignore files count only for a folder on disk, and
 //! never for files that git tracks.
 
-mod alone;
 mod archive;
 mod contents;
 mod descriptors;
@@ -15,15 +14,17 @@ mod disk;
 mod failure;
 mod git;
 mod ignored;
+mod imports;
 mod kind;
-mod known;
 mod links;
 mod listing;
-mod part;
 mod paths;
 mod program;
 mod roots;
+mod single_file;
 mod spec;
+mod subset;
+mod text_cache;
 mod unpack;
 
 use std::fs;
@@ -31,16 +32,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use abide_lint::FeatureFile;
-use abide_schema::{FileText, SourceFile};
+use abide_schema::{FileDecl, FileText, SourceFile};
 use gix::ObjectId;
 use jiff::civil::Date;
 
 use self::contents::Gathered;
-use self::failure::io_reason;
-use self::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
-use self::part::ComparedPart;
+use self::failure::{io_reason, join_alternatives};
+use self::imports::{Import, Mount};
+use self::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
 use self::paths::{below, is_git_folder, is_proto, normalize};
-use self::roots::{Import, Mount, RootLayout};
+use self::roots::RootLayout;
+use self::subset::ComparedSubset;
 use crate::printable::shown;
 
 pub use contents::{ACCEPTED, CONFIG, OWNERS};
@@ -51,18 +53,18 @@ pub use disk::{read_limited, read_settings};
 pub use failure::{ReadProblem, SourceError};
 pub use git::default_branch::{DefaultBranch, default_branch};
 pub use git::index::is_committed;
-pub use git::moving::{FolderFiles, MovingFolder};
 pub use git::timeline::{Commit, Content, Cursor, Step, Timeline};
+pub use git::tracked_revision::{FolderFiles, TrackedRevision};
 use ignored::private_folder;
 pub use ignored::visible_files;
-pub use known::KnownTexts;
 pub use links::Links;
 pub use listing::{Listed, Listing};
 pub use paths::{canonical, home_by_package, join, lexical};
 pub use spec::SourceOptions;
 pub use spec::subdir;
+pub use text_cache::TextCache;
 
-/// Where a file comes from that a revision imports.
+/// The place of a file that a revision imports.
 pub enum Origin<'s> {
     /// It is in the repository, or in a submodule.
     Blob(ObjectId),
@@ -78,36 +80,35 @@ pub enum Origin<'s> {
 }
 
 /// Every kind of source, in the order in which users read of them.
-const KINDS: &[SourceKind] =
-    &[directory::KIND, git::KIND, alone::KIND, descriptors::KIND, archive::KIND, program::KIND];
+const KINDS: &[SourceKind] = &[
+    directory::KIND,
+    git::KIND,
+    single_file::KIND,
+    descriptors::KIND,
+    archive::KIND,
+    program::KIND,
+];
 
-/// What a source may be, for the help of commands: the lines of each kind.
+/// Describes every kind of source for the help of commands: the lines of each kind.
 pub fn help() -> String {
     KINDS.iter().flat_map(|kind| kind.help.lines()).map(|line| format!("  {line}\n")).collect()
 }
 
-/// `a, b or c`.
-fn either(names: impl Iterator<Item = impl Into<String>>) -> String {
-    let names: Vec<String> = names.map(Into::into).collect();
-    match names.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        names => names.concat(),
-    }
-}
-
-/// Whether a source is one file that holds a whole tree, such as an archive or a descriptor set.
+/// Returns true if a source is one file that holds a whole tree, such as an archive or a descriptor
+/// set.
 pub fn is_packed(spec: &str, options: &SourceOptions<'_>) -> bool {
     let links = Arc::new(Links::around(options.base, options.links));
     let path = options.base.join(spec);
     let found = fs::metadata(&path);
-    let asked = Asked { spec: Some(spec), name: spec, path, options, links: &links };
+    let asked = SourceRequest { spec: Some(spec), name: spec, path, options, links: &links };
     let spelled = KINDS.iter().find(|kind| (kind.is_spelled)(spec));
     let kind = spelled.or_else(|| KINDS.iter().find(|kind| (kind.is_found)(&asked, &found)));
     kind.is_some_and(|kind| kind.is_packed)
 }
 
-/// Where the configuration of a folder is looked for, the nearest place first: in the folder and in
-/// those above it, as far as the top of the repository. What is above that belongs to somebody else.
+/// Lists the paths of the configuration of a folder, the nearest place first: in the folder and in
+/// those above it, as far as the top of the repository. What is above that belongs to somebody
+/// else.
 pub fn config_places(folder: &Path) -> Vec<PathBuf> {
     let mut places = Vec::new();
     for folder in folder.ancestors() {
@@ -119,7 +120,7 @@ pub fn config_places(folder: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// Whether the repository of a folder is a submodule of one above: that keeps its objects.
+/// Returns true if the repository of a folder is a submodule of one above: that keeps its objects.
 fn is_submodule(folder: &Path) -> bool {
     let Some(own) = private_folder(&folder.join(".git")) else { return false };
     let own = canonical(&own);
@@ -128,7 +129,8 @@ fn is_submodule(folder: &Path) -> bool {
     around.is_some_and(|it| own.starts_with(canonical(&it).join("modules")))
 }
 
-/// Whether something is in the place of a configuration. What cannot be read is not passed over.
+/// Returns true if something is in the place of a configuration. What cannot be read is not passed
+/// over.
 pub fn is_config(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| !it.is_dir())
 }
@@ -144,7 +146,7 @@ pub struct Source {
     /// The text of one file, which is not that on disk.
     typed: Option<(String, FileText)>,
     /// The only part of the tree to compare, if a part of another tree is judged.
-    part: Option<ComparedPart>,
+    part: Option<ComparedSubset>,
     notes: Vec<String>,
     /// The name for messages: what the user wrote.
     name: String,
@@ -160,12 +162,12 @@ impl Source {
         let name = spec.unwrap_or(".");
         let path = spec.map_or(options.base.to_owned(), |spec| options.base.join(spec));
         let links = Arc::new(Links::of(&path, options));
-        let asked = Asked { spec, name, path, options, links: &links };
+        let asked = SourceRequest { spec, name, path, options, links: &links };
         let kind = match KINDS.iter().find(|kind| spec.is_some_and(kind.is_spelled)) {
             Some(kind) => kind,
             None => Source::found(&asked)?,
         };
-        let Opening { source, layout, imports, notes } = (kind.open)(&asked, layout)?;
+        let OpenedSource { source, layout, imports, notes } = (kind.open)(&asked, layout)?;
         let name = name.to_owned();
         let focus = Vec::new();
         let (typed, part) = (None, None);
@@ -173,7 +175,7 @@ impl Source {
     }
 
     /// The kind of what is on disk at the path that is asked for.
-    fn found(asked: &Asked<'_>) -> Result<&'static SourceKind, SourceError> {
+    fn found(asked: &SourceRequest<'_>) -> Result<&'static SourceKind, SourceError> {
         let unusable = |reason: String| Err(SourceError::unusable(asked.name, reason));
         if asked.name.is_empty() {
             return unusable("the source is empty: name a folder, or leave it out".to_owned());
@@ -193,7 +195,7 @@ impl Source {
             ),
             Ok(_) => unusable(format!(
                 "unknown kind of file: name {}",
-                either(KINDS.iter().map(|kind| kind.brief))
+                join_alternatives(KINDS.iter().map(|kind| kind.brief))
             )),
         }
     }
@@ -219,7 +221,7 @@ impl Source {
     /// paths is taken for the part itself.
     pub fn parts(mut self, parts: &[&String], roots: &[String]) -> Source {
         let may_be_copy = self.open.may_be_copy(!roots.is_empty());
-        self.part = Some(ComparedPart::of(parts, roots, &self.layout, may_be_copy));
+        self.part = Some(ComparedSubset::of(parts, roots, &self.layout, may_be_copy));
         self
     }
 
@@ -235,7 +237,7 @@ impl Source {
     /// perhaps from before there were any, counts as an empty tree.
     ///
     /// Texts that are known are not read again.
-    pub fn read_old(&self, known: &KnownTexts) -> Result<Contents, SourceError> {
+    pub fn read_old(&self, known: &TextCache) -> Result<Contents, SourceError> {
         let empty = || {
             let name = &self.name;
             let advice = match name.strip_prefix("git:").and_then(subdir) {
@@ -260,6 +262,24 @@ impl Source {
         }
     }
 
+    /// Collects the texts of files that were read from this source, for reading `old` without
+    /// reading them again.
+    pub fn collect_known_texts(&self, old: &Source, files: &[Arc<FileDecl>]) -> TextCache {
+        // A text that was typed is not what git's index knows of the file.
+        if !old.open.has_blobs() || self.typed.is_some() {
+            return TextCache::default();
+        }
+        // What is found by an import path is named by that path, and not from the folder of the tree.
+        let is_own = |it: &&Arc<FileDecl>| (it.root as usize) < self.layout.roots.len();
+        let is_text = |it: &&Arc<FileDecl>| it.source_text().is_some();
+        let files: Vec<&Arc<FileDecl>> = files.iter().filter(is_own).filter(is_text).collect();
+        let paths: Vec<&str> = files.iter().map(|it| &*it.display).collect();
+        let blobs = self.open.blobs(&self.layout, &paths);
+        let texts = blobs.into_iter().zip(files);
+        let texts = texts.filter_map(|(blob, file)| Some((blob?, file.strings.text().clone())));
+        TextCache(texts.collect())
+    }
+
     /// Reads every judged file, on all threads of the current rayon pool. The result is sorted by
     /// root and path.
     ///
@@ -279,7 +299,7 @@ impl Source {
             }
             _ => false,
         };
-        let had_files = || match old.read_old(&KnownTexts::default()) {
+        let had_files = || match old.read_old(&TextCache::default()) {
             Ok(Contents::Files { files, .. }) => !files.is_empty(),
             _ => false,
         };
@@ -293,10 +313,10 @@ impl Source {
         Ok(Contents::Files { files: Vec::new(), problems: Vec::new(), notes: vec![note] })
     }
 
-    fn contents(&self, reading: Reading) -> Result<Contents, SourceError> {
+    fn contents(&self, reading: SourceData) -> Result<Contents, SourceError> {
         let mut gathered = match reading {
-            Reading::Files(gathered) => gathered,
-            Reading::DescriptorSet { bytes, format } => {
+            SourceData::Files(gathered) => gathered,
+            SourceData::DescriptorSet { bytes, format } => {
                 return Ok(Contents::DescriptorSet { bytes, format });
             }
         };
@@ -354,8 +374,8 @@ impl Source {
         Ok(())
     }
 
-    /// Finds the files that [`read`](Source::read) would read from the whole tree, also where only a
-    /// part of it is judged; `None` if this kind of source cannot find them without reading.
+    /// Finds the files that [`read`](Source::read) would read from the whole tree, also where only
+    /// a part of it is judged; `None` if this kind of source cannot find them without reading.
     pub fn list(&self) -> Result<Option<Listing>, SourceError> {
         match self.open.list(&self.layout) {
             Err(SourceError::NoFolder { .. }) if self.open.may_be_empty() => {
@@ -377,7 +397,7 @@ impl Source {
         (files, problems)
     }
 
-    /// Whether the files of both are in the same roots, and all of them are judged.
+    /// Returns true if the files of both are in the same roots, and all of them are judged.
     pub fn is_laid_out_as(&self, other: &Source) -> bool {
         let is_whole = |it: &Source| it.focus.is_empty() && it.part.is_none();
         is_whole(self) && is_whole(other) && self.layout == other.layout
@@ -393,18 +413,19 @@ impl Source {
         self.layout.place(display).map(|(root, path)| (root, path.to_owned()))
     }
 
-    /// Whether files outside of the tree can be imported.
+    /// Returns true if files outside of the tree can be imported.
     pub fn has_import_paths(&self) -> bool {
         !self.imports.is_empty()
     }
 
-    /// Where an imported file that is not in the tree comes from, if the source is a revision.
+    /// Finds the origin of an imported file that is not in the tree, if the source is a revision.
     pub fn import_origin(&self, path: &str) -> Result<Origin<'_>, SourceError> {
         if !is_import(path) {
             return Ok(Origin::Nowhere);
         }
-        let in_checkout =
-            |path: &Path| self.open.encloses(path) || self.open.encloses(&canonical(path));
+        let in_checkout = |path: &Path| {
+            self.open.contains_path(path) || self.open.contains_path(&canonical(path))
+        };
         for (index, import) in self.imports.iter().enumerate() {
             let blob = match &import.at {
                 Mount::Inside(folder) => self.open.blob(&join(folder, path))?,
@@ -446,24 +467,24 @@ impl Source {
         found.map(|it| (it, commit))
     }
 
-    /// Whether git may give some of these files other bytes on disk than it stores.
+    /// Returns true if git may give some of these files other bytes on disk than it stores.
     pub fn may_be_rewritten(&self, paths: &[&str]) -> bool {
         self.open.may_be_rewritten(paths)
     }
 
-    /// Whether it consists of blobs of git.
+    /// Returns true if it consists of blobs of git.
     pub fn has_blobs(&self) -> bool {
         self.open.has_blobs()
     }
 
-    /// Whether a path on disk lies in the checkout of the repository of a revision.
-    pub fn encloses(&self, path: &Path) -> bool {
-        self.open.encloses(path)
+    /// Returns true if a path on disk lies in the checkout of the repository of a revision.
+    pub fn contains_path(&self, path: &Path) -> bool {
+        self.open.contains_path(path)
     }
 
-    /// What the repository of a revision had at a path on disk.
-    pub fn beside(&self, path: &Path) -> Result<Option<FileText>, SourceError> {
-        self.open.beside(path)
+    /// Reads a file of the repository of a revision by its path on disk.
+    pub fn read_at_revision(&self, path: &Path) -> Result<Option<FileText>, SourceError> {
+        self.open.read_at_revision(path)
     }
 
     /// The folder in which git keeps what all worktrees of the repository share.
@@ -502,7 +523,7 @@ impl Source {
         self.open.text(LOCK)
     }
 
-    /// Whether it is an archive, which holds the settings of its tree.
+    /// Returns true if it is an archive, which holds the settings of its tree.
     pub fn is_archive(&self) -> bool {
         self.open.is_archive()
     }
@@ -553,7 +574,7 @@ impl Source {
         Ok(files)
     }
 
-    /// Whether it can hold texts that are no protos.
+    /// Returns true if it can hold texts that are no protos.
     fn has_texts(&self) -> bool {
         self.open.folder().is_some() || self.open.folder_in_repository().is_some()
     }
@@ -605,8 +626,8 @@ impl Source {
     }
 }
 
-/// Whether an import can have this path. Like protoc, refuses names that would give one file two
-/// names; and those of git's own files, which may hold the credentials of a clone.
+/// Returns true if an import can have this path. Like protoc, refuses names that would give one
+/// file two names; and those of git's own files, which may hold the credentials of a clone.
 fn is_import(path: &str) -> bool {
     let is_git = || path.split('/').any(|name| is_git_folder(name.as_ref()));
     normalize(path).as_deref() == Some(path)

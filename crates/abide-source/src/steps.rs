@@ -1,6 +1,6 @@
 //! Declared steps between major versions: those that come with Abide, and those of files.
 
-use abide_instance::{Fault, Migration, Notation};
+use abide_instance::{DeclarationError, MigrationFile, Notation};
 
 use crate::error::NamedFileError;
 use crate::named_files::read_named_files;
@@ -29,7 +29,7 @@ const BUILT_IN: &[(&str, &[(&str, &str)])] = &[(
 ///
 /// # Errors
 /// A fault in one of them.
-pub fn read_built_in_steps() -> Result<Vec<Migration>, NamedFileError> {
+pub fn read_built_in_steps() -> Result<Vec<MigrationFile>, NamedFileError> {
     let names: Vec<String> = BUILT_IN.iter().map(|(name, _)| (*name).to_owned()).collect();
     read_steps(&names, &mut Vec::new())
 }
@@ -42,11 +42,11 @@ pub fn read_built_in_steps() -> Result<Vec<Migration>, NamedFileError> {
 pub fn read_steps(
     names: &[String],
     notes: &mut Vec<String>,
-) -> Result<Vec<Migration>, NamedFileError> {
+) -> Result<Vec<MigrationFile>, NamedFileError> {
     let mut migrations = Vec::new();
     for (name, files) in BUILT_IN.iter().filter(|(name, _)| names.iter().any(|it| it == name)) {
         for (file, text) in *files {
-            let read = Migration::read(text.as_bytes(), Notation::Yaml);
+            let read = MigrationFile::read(text.as_bytes(), Notation::Yaml);
             let file = format!("{name}/{file}");
             migrations.extend(read.map_err(|fault| invalid(&file, text.as_bytes(), fault))?);
         }
@@ -54,13 +54,13 @@ pub fn read_steps(
     let is_built_in = |name: &String| BUILT_IN.iter().any(|(built_in, _)| name == built_in);
     let paths: Vec<String> = names.iter().filter(|name| !is_built_in(name)).cloned().collect();
     for file in read_named_files(&paths, None, notes)? {
-        let read = Migration::read(&file.bytes, file.notation);
+        let read = MigrationFile::read(&file.bytes, file.notation);
         migrations.extend(read.map_err(|fault| invalid(&file.name, &file.bytes, fault))?);
     }
     Ok(migrations)
 }
 
-fn invalid(name: &str, text: &[u8], fault: Fault) -> NamedFileError {
+fn invalid(name: &str, text: &[u8], fault: DeclarationError) -> NamedFileError {
     let text = String::from_utf8_lossy(text);
     let (line, column) = count_line_and_column(&text, fault.span.start);
     NamedFileError::InvalidSteps { name: name.to_owned(), line, column, message: fault.message }

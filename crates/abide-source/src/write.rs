@@ -3,8 +3,8 @@
 mod attributes;
 mod folder;
 mod journal;
-mod litter;
 mod stop;
+mod temp_files;
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 pub use folder::{FileStep, Folder, Unmade};
 
-/// How many links a path may lead through, as in most kernels; more are taken for a loop.
+/// The number of links that a path may lead through, as in most kernels; more are taken for a loop.
 const MAX_LINKS: u32 = 40;
 
 /// Writes `bytes` to `target`, or to standard output when it is absent or `-`.
@@ -25,7 +25,7 @@ pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
     write_with(target, &mut |out| out.write_all(bytes))
 }
 
-/// What writes the content of a file, piece by piece. It may write from another thread.
+/// A function that writes the content of a file, piece by piece. It may write from another thread.
 pub type Fill<'a> = dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()> + 'a;
 
 /// Writes as [`write()`] does, a content that never lies in memory as a whole. If `fill` fails, the
@@ -58,7 +58,8 @@ pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<(), Unmade> {
     folder.apply(&[FileStep { path: name.as_ref(), old: Some(old), new: Some(new) }])
 }
 
-/// Whether a run wrote a part of what it wants to write in a folder, and goes on or was killed.
+/// Returns true if a run wrote a part of what it wants to write in a folder, and goes on or was
+/// killed.
 pub fn is_half_written(folder: &Path) -> bool {
     journal::is_in(folder)
 }

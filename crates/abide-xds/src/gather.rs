@@ -174,7 +174,7 @@ impl Finding<'_> {
         }
         let type_url: Arc<str> = format!("{TYPE_URL_PREFIX}{full_name}").into();
         if self.types.kind(&type_url) == Kind::RUNTIME
-            && let Err(problems) = RtdsResource::of(tree, message)
+            && let Err(problems) = RtdsResource::from_message(tree, message)
         {
             for problem in problems.into_iter().filter(LayerProblem::is_refused) {
                 self.misfit(inside(place, problem.span), problem.to_string());

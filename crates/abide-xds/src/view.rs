@@ -5,7 +5,7 @@ mod cap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use abide_instance::{Reader, Translator, Way};
+use abide_instance::{Direction, OlderReader, VersionConverter};
 use abide_schema::value::Codec;
 
 use crate::collection::Collection;
@@ -24,7 +24,7 @@ pub struct SupportedFields<'t> {
     /// What they are served.
     pub terms: &'t ClientProfile,
     /// How what is served becomes what they understand.
-    pub translator: &'t Translator<'t>,
+    pub translator: &'t VersionConverter<'t>,
 }
 
 /// A snapshot as some clients can hold it, and what it lacks.
@@ -217,8 +217,8 @@ impl SupportedFields<'_> {
         let deal = self.terms.deal(url);
         let release = self.releases.get(deal.release).map_or(newest, |it| it.tree);
         // What has an older form gets it before anything is dropped.
-        let reader = Reader { release, features: self.terms.features() };
-        let downgraded = self.translator.downgrade(&message, reader);
+        let reader = OlderReader { release, features: self.terms.features() };
+        let downgraded = self.translator.convert_for_reader(&message, reader);
         let changes = downgraded.changes.into_iter();
         loss.downgraded.extend(changes.map(|it| Downgrade { field: it.old, replaced_by: it.new }));
         loss.dropped.extend(downgraded.losses.into_iter().map(|it| it.element));
@@ -231,7 +231,7 @@ impl SupportedFields<'_> {
         }
         .filter(&downgraded.message)?;
         if deal.is_second_major {
-            let translated = self.translator.translate(&message, &Way::Down(2), false);
+            let translated = self.translator.convert(&message, &Direction::Down(2), false);
             // What is gone in the older major is what its clients never had.
             loss.dropped.extend(translated.losses.into_iter().map(|it| it.element));
             message = translated.message;

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_instance::{Instance, Migration, Notation, ReadOptions, Translator, VersionMapping};
+use abide_instance::{
+    Instance, MigrationFile, Notation, ReadOptions, VersionConverter, VersionMapping,
+};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_xds::{
     Action, ClientCapabilities, Event, Kind, Loss, Names, Options, Release, Releases, Request,
@@ -110,10 +112,10 @@ fn view(text: &str, before: &View) -> View {
 /// What a client is served that says this about itself, with these steps.
 fn view_for(claims: &ClientCapabilities, steps: &str, text: &str, before: &View) -> View {
     let (newest, older) = (newest(), older());
-    let steps = Migration::read(steps.as_bytes(), Notation::Yaml).expect("steps");
-    let translator = Translator::new(&newest, VersionMapping::default(), &steps);
+    let steps = MigrationFile::read(steps.as_bytes(), Notation::Yaml).expect("steps");
+    let translator = VersionConverter::new(&newest, VersionMapping::default(), &steps);
     let translator = translator.expect("they fit");
-    let features = translator.features().map(str::to_owned).collect();
+    let features = translator.iter_features().map(str::to_owned).collect();
     let release = |tree| Release::new(tree, BTreeMap::new());
     let releases = Releases::new(release(&newest), vec![release(&older)], features);
     let terms = releases.resolve_profile(claims).expect("not too much");

@@ -118,7 +118,7 @@ impl TreeChange<'_> {
         for name in api.import_path.iter().chain([source]) {
             let path = Path::new(name);
             let changed = match path.is_dir() {
-                true => self.old.encloses(path),
+                true => self.old.contains_path(path),
                 false => path.exists() && self.is_changed(path)?,
             };
             if changed {
@@ -215,10 +215,10 @@ impl TreeChange<'_> {
 
     /// Returns true if a file in the repository changed, line ends aside.
     fn is_changed(&self, path: &Path) -> Result<bool, Error> {
-        if !self.old.encloses(path) {
+        if !self.old.contains_path(path) {
             return Ok(false);
         }
-        let old: Option<Vec<u8>> = self.old.beside(path)?.map(|it| without_returns(&it));
+        let old: Option<Vec<u8>> = self.old.read_at_revision(path)?.map(|it| without_returns(&it));
         let new: Option<Vec<u8>> = self.settings.read_bytes(path).map(|it| without_returns(&it));
         Ok(old != new)
     }

@@ -119,7 +119,7 @@ fn collect_subjects(
     args: &ConfigCheckArgs,
     settings: &Settings,
 ) -> Result<Vec<InstanceSubject>, Error> {
-    let reader = args.reader.as_deref().and_then(Dialect::named);
+    let reader = args.reader.as_deref().and_then(Dialect::from_name);
     let apis = match (&args.api, args.releases.as_slice()) {
         (Some(source), _) => vec![Api {
             name: source.clone(),
@@ -142,7 +142,7 @@ fn collect_subjects(
         subjects.iter().try_for_each(|it| it.check_report_path(global, settings))?;
         return Ok(subjects);
     }
-    let notation = args.notation.as_deref().and_then(Notation::named);
+    let notation = args.notation.as_deref().and_then(Notation::from_name);
     let files = read_named_files(&args.files, notation)?;
     let mut apis = match apis.is_empty() {
         true => vec![Api::default(settings)?],

@@ -1,6 +1,6 @@
 //! `abide config diff`.
 
-use abide_instance::diff::{Difference, diff};
+use abide_instance::diff::{InstanceDifference, compare_instances};
 use abide_instance::{Document, Instance, Notation, ReadOptions};
 use abide_lint::pluralize;
 use abide_schema::{MessageId, Tree};
@@ -78,7 +78,7 @@ fn compare_documents(
     tree: &Tree,
     (old, old_instance): (&NamedFile, &Instance),
     (new, new_instance): (&NamedFile, &Instance),
-) -> Result<Vec<Difference>, Error> {
+) -> Result<Vec<InstanceDifference>, Error> {
     let (olds, news) = (&old_instance.documents, &new_instance.documents);
     if olds.len() != news.len() {
         return Err(Error::Usage(format!(
@@ -99,7 +99,7 @@ fn compare_documents(
             )));
         }
         let (old, new) = ((old_value, old_document.span), (new_value, new_document.span));
-        found.extend(diff(tree, old, new));
+        found.extend(compare_instances(tree, old, new));
     }
     Ok(found)
 }

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use abide_instance::runtime::{DiskReading, LayerSource, Layers, Runtime, known_bootstrap};
-use abide_instance::{Dialect, Instance, Kind, Notation, ReadOptions};
+use abide_instance::runtime::{
+    DeclaredLayers, DiskReading, LayerSource, Runtime, get_known_bootstrap,
+};
+use abide_instance::{Dialect, DocumentType, Instance, Notation, ReadOptions};
 use abide_lint::{
     Accepted, ApiRelease, ConfigApi, ConfigInstances, InstanceFile, InstanceOptions, Overrides,
     Report, declared_layers, find_nearest, join_releases, pluralize,
@@ -204,7 +206,7 @@ fn find_matching(
     .map_err(|(path, error)| unreadable(&path.display().to_string(), error))?;
     let files = files.into_iter().filter(|it| !it.is_link);
     let names = files.map(|it| it.path.display().to_string());
-    let mut names: Vec<String> = names.filter(|it| Notation::of_path(it).is_some()).collect();
+    let mut names: Vec<String> = names.filter(|it| Notation::from_path(it).is_some()).collect();
     names.sort();
     if names.is_empty() {
         let message = format!("`[[instances]] files` matches no file: {}", patterns.join(", "));
@@ -233,20 +235,20 @@ impl RuntimeLayers {
         for name in names {
             if Path::new(name).is_dir() {
                 let root = if name.ends_with('/') { name.clone() } else { format!("{name}/") };
-                let layers = Layers::of_folder(&root);
+                let layers = DeclaredLayers::from_folder(&root);
                 let readings = read_layers(&layers, Path::new("."));
                 let runtime = Runtime::new(layers, readings);
                 for layer in runtime.snapshot().layers() {
                     all.overrides.push_layer(name, &layer.values, None);
                 }
-                if let Some((_, Some(failure))) = runtime.left_out().next() {
+                if let Some((_, Some(failure))) = runtime.iter_left_out().next() {
                     let message = format!("the runtime in `{name}` cannot be read: {failure}");
                     return Err(Error::Usage(message));
                 }
                 continue;
             }
             let file = NamedFile::open(name, None)?;
-            let (tree, _) = known_bootstrap();
+            let (tree, _) = get_known_bootstrap();
             let fields = tree.message_named("google.protobuf.Struct").map(|it| it.id);
             let options =
                 ReadOptions { notation: file.notation, ty: fields, dialect: Some(Dialect::Envoy) };
@@ -257,7 +259,7 @@ impl RuntimeLayers {
                 return Err(Error::Usage(message));
             };
             let number = all.files.len() as u32;
-            for layer in Layers::of_struct(&tree, name, keys).layers() {
+            for layer in DeclaredLayers::from_struct(&tree, name, keys).layers() {
                 if let LayerSource::Static(values) = &layer.source {
                     all.overrides.push_layer(name, values, Some(number));
                 }
@@ -355,7 +357,7 @@ impl Instances {
             {
                 let Some(layers) = declared_layers(tree, instance) else { continue };
                 let runtime = Runtime::new(layers, disk.clone());
-                for (layer, failure) in runtime.left_out() {
+                for (layer, failure) in runtime.iter_left_out() {
                     let LayerSource::Disk(place) = &layer.source else { continue };
                     let why = match failure {
                         Some(failure) => failure.to_string(),
@@ -490,7 +492,7 @@ impl Instances {
                 let (api, loaded) = &self.apis[read.api];
                 for (file, instance) in subject.files.iter().zip(&read.instances) {
                     for document in &instance.documents {
-                        let Kind::Recognised(ty) = document.kind else { continue };
+                        let DocumentType::Recognised(ty) = document.kind else { continue };
                         let ty = loaded.tree.message(ty).full_name();
                         let (file, api) = (&file.name, &api.name);
                         eprint_line(&format!(
@@ -535,7 +537,7 @@ fn is_fully_typed(instances: &[Instance]) -> bool {
     let mut documents = instances.iter().flat_map(|it| &it.documents);
     documents.all(|document| {
         let mut errors = document.reading.iter().flat_map(|it| &it.errors);
-        !matches!(document.kind, Kind::Unknown(_))
+        !matches!(document.kind, DocumentType::Unknown(_))
             && !errors.any(|it| it.kind == ReadErrorKind::TypeNotFound)
     })
 }

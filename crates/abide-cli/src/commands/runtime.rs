@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use abide_instance::runtime::{Layer, LayerSource, Layers, Runtime, Snapshot, known_bootstrap};
+use abide_instance::runtime::{
+    DeclaredLayers, LayerSource, Runtime, RuntimeLayer, RuntimeSnapshot, get_known_bootstrap,
+};
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_lint::find_nearest;
 use abide_schema::value::{Message, UndeclaredName, UnknownName};
@@ -33,7 +35,7 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<CommandOutcome, Error
     let (tree, ty) = match &args.api {
         Some(api) => (load_api(global, args, api)?, None),
         None => {
-            let (tree, bootstrap) = known_bootstrap();
+            let (tree, bootstrap) = get_known_bootstrap();
             (tree, Some(bootstrap))
         }
     };
@@ -60,8 +62,8 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<CommandOutcome, Error
     check_bootstrap(&tree, reading.message.ty)?;
     let bootstrap = &reading.message;
     let layers = match &args.service_cluster {
-        Some(cluster) => Layers::for_cluster(&tree, bootstrap, cluster),
-        None => Layers::of(&tree, bootstrap),
+        Some(cluster) => DeclaredLayers::from_bootstrap_of_cluster(&tree, bootstrap, cluster),
+        None => DeclaredLayers::from_bootstrap(&tree, bootstrap),
     };
     let errors = reading.errors.iter().map(|it| (it.span, true, it.message.clone()));
     let unknown = reading.undeclared.iter().filter_map(|it| describe_unknown_field(&tree, it));
@@ -99,7 +101,7 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<CommandOutcome, Error
             eprint_line(&format!("note: {note}"));
         }
     }
-    let has_failed = runtime.left_out().any(|(_, failure)| failure.is_some());
+    let has_failed = runtime.iter_left_out().any(|(_, failure)| failure.is_some());
     let failed =
         has_failed || !runtime.reserved_paths().is_empty() || places.iter().any(|it| it.is_error);
     Ok(CommandOutcome { failed, ..CommandOutcome::of(text) })
@@ -148,7 +150,7 @@ fn format_place(file: &NamedFile, index: &LineIndex, span: Span) -> String {
     format!("{}:{}:{}", shown(&file.name), start.line, start.column)
 }
 
-fn describe_unknown_key(snapshot: &Snapshot, key: &str) -> String {
+fn describe_unknown_key(snapshot: &RuntimeSnapshot, key: &str) -> String {
     let near = find_nearest(key, snapshot.keys());
     let near = near.map_or_else(String::new, |it| format!("; did you mean `{}`?", shown(it)));
     format!("no layer has the key `{}`{near}", shown(key))
@@ -163,7 +165,7 @@ fn describe_runtime(runtime: &Runtime) -> Vec<String> {
                 .to_owned(),
         );
     }
-    for (layer, _) in runtime.left_out().filter(|(_, failure)| failure.is_none()) {
+    for (layer, _) in runtime.iter_left_out().filter(|(_, failure)| failure.is_none()) {
         notes.push(describe_missing_layer(layer));
     }
     let by_rtds = runtime.layers().layers().iter().filter_map(|it| match &it.source {
@@ -181,7 +183,7 @@ fn describe_runtime(runtime: &Runtime) -> Vec<String> {
 }
 
 /// A layer on disk without a folder.
-fn describe_missing_layer(layer: &Layer) -> String {
+fn describe_missing_layer(layer: &RuntimeLayer) -> String {
     let LayerSource::Disk(disk) = &layer.source else { return String::new() };
     let root = Path::new(&*disk.symlink_root);
     let folder = root.join(disk.folder.trim_matches('/'));

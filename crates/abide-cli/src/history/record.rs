@@ -24,7 +24,7 @@ impl RecordReader {
     /// The records of the current commit; `None` if they did not change or are lost. A lock that
     /// cannot be parsed records nothing.
     pub(super) fn read(&mut self, cursor: &mut Cursor<'_>, commit: &Commit) -> Option<Records> {
-        let Ok(blob) = cursor.beside(LOCK) else { return None };
+        let Ok(blob) = cursor.find_beside(LOCK) else { return None };
         if blob == self.blob {
             return None;
         }

@@ -188,7 +188,7 @@ impl ServerSession {
             let Some(work) = self.works.get_mut(&home) else { return false };
             work.is_dirty = false;
             let Some(tree) = &mut work.tree else { return false };
-            let is_exact = tree.project.analysis().is_exact;
+            let is_exact = tree.project.analyze().is_exact;
             work.check_at = (!is_exact).then(|| Instant::now() + TYPING_PAUSE);
             self.show(&home);
             return true;
@@ -211,7 +211,7 @@ impl ServerSession {
         work.check_at = None;
         let Some(tree) = &work.tree else { return };
         work.is_checking = true;
-        let whole = tree.project.whole();
+        let whole = tree.project.build_whole_check();
         let changes = Arc::clone(&work.changes);
         let wanted = changes.load(Ordering::Relaxed);
         let (sender, home) = (self.events.0.clone(), home.clone());

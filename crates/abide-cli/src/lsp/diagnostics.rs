@@ -1,6 +1,6 @@
 //! Findings as an editor shows them.
 
-use abide_editor::Analysis;
+use abide_editor::TreeAnalysis;
 use abide_lint::{Finding, Location, Severity};
 use abide_schema::FileKey;
 use lsp_types::{
@@ -16,14 +16,14 @@ use super::uri::format_uri;
 /// Converts the findings in a file to diagnostics.
 pub(super) fn collect_diagnostics(
     tree: &EditedTree,
-    analysis: &Analysis,
+    analysis: &TreeAnalysis,
     key: &FileKey,
     encoding: PositionEncoding,
 ) -> Vec<Diagnostic> {
-    let Some(file) = analysis.file(key) else { return Vec::new() };
+    let Some(file) = analysis.find_file(key) else { return Vec::new() };
     let lines = LineOffsets::new(file.decl().source_text().unwrap_or_default(), encoding);
     analysis
-        .findings_in(key)
+        .iter_findings_in(key)
         .map(|finding: &Finding| Diagnostic {
             range: find_range(analysis, &finding.location, &lines, encoding),
             severity: Some(convert_severity(finding.severity)),
@@ -40,12 +40,12 @@ pub(super) fn collect_diagnostics(
 
 /// The range of a location in a file. A removed element is shown where it was.
 fn find_range(
-    analysis: &Analysis,
+    analysis: &TreeAnalysis,
     location: &Location,
     lines: &LineOffsets<'_>,
     encoding: PositionEncoding,
 ) -> Range {
-    match analysis.declared_in(location) {
+    match analysis.find_declaring_file(location) {
         Some((old, true)) => {
             LineOffsets::new(old.source_text().unwrap_or_default(), encoding).range(location.span)
         }
@@ -83,13 +83,13 @@ fn collect_tags(finding: &Finding) -> Option<Vec<DiagnosticTag>> {
 /// The other places that a finding names. A place of the old tree is shown in the file of today.
 fn collect_related(
     tree: &EditedTree,
-    analysis: &Analysis,
+    analysis: &TreeAnalysis,
     finding: &Finding,
     encoding: PositionEncoding,
 ) -> Option<Vec<DiagnosticRelatedInformation>> {
     let old = finding.change.as_ref().and_then(|it| it.old);
     let before = old.and_then(|old| {
-        let (decl, _) = analysis.declared_in(&old)?;
+        let (decl, _) = analysis.find_declaring_file(&old)?;
         let text = old.span.str(decl.source_text()?);
         let first = text.lines().next().unwrap_or_default();
         build_related(tree, analysis, &old, &format!("before: {first}"), encoding)
@@ -105,12 +105,12 @@ fn collect_related(
 /// A message about another place.
 fn build_related(
     tree: &EditedTree,
-    analysis: &Analysis,
+    analysis: &TreeAnalysis,
     location: &Location,
     message: &str,
     encoding: PositionEncoding,
 ) -> Option<DiagnosticRelatedInformation> {
-    let (decl, is_old) = analysis.declared_in(location)?;
+    let (decl, is_old) = analysis.find_declaring_file(location)?;
     let uri = format_uri(&tree.path(decl))?;
     let text = decl.source_text()?;
     let range = LineOffsets::new(text, encoding).range(location.span);

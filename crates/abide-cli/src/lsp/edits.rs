@@ -1,6 +1,6 @@
 //! Edits of files as an editor makes them.
 
-use abide_editor::{FileEdits, Occurrence, TextEdit};
+use abide_editor::{FileEdits, NameOccurrence, TextEdit};
 use abide_syntax::Span;
 use lsp_types::{
     CreateFile, CreateFileOptions, DocumentChangeOperation, DocumentChanges, Location, OneOf,
@@ -48,7 +48,7 @@ pub(super) fn compute_line_edits(
 
 impl ServerSession {
     /// A place in a file of a tree.
-    pub(super) fn locate(&mut self, home: &TreeRoot, at: &Occurrence) -> Option<Location> {
+    pub(super) fn locate(&mut self, home: &TreeRoot, at: &NameOccurrence) -> Option<Location> {
         let encoding = self.encoding;
         let tree = self.work(home)?.tree.as_ref()?;
         let decl = tree.project.file(&at.file)?;

@@ -1,6 +1,6 @@
 //! Hover, completion and code actions.
 
-use abide_editor::{Action, ActionKind, Completion, CompletionKind};
+use abide_editor::{ActionKind, CompletionKind, EditorAction, EditorCompletion};
 use lsp_server::ErrorCode;
 use lsp_types::{
     CodeAction, CodeActionKind, CodeActionParams, Command, CompletionItem, CompletionItemKind,
@@ -38,7 +38,7 @@ impl ServerSession {
         let at = &params.text_document_position;
         let found = self.find_position(&at.text_document, at.position).and_then(|at| {
             let tree = self.tree(&at.home)?;
-            let (found, is_incomplete) = tree.project.completions(&at.key, at.offset);
+            let (found, is_incomplete) = tree.project.complete_at(&at.key, at.offset);
             let text = tree.project.file(&at.key)?.source_text()?;
             let lines = LineOffsets::new(text, encoding);
             let wanted =
@@ -64,13 +64,13 @@ impl ServerSession {
             return RequestAnswer::Value(Value::Null);
         };
         let span = LineOffsets::new(text, encoding).span(params.range);
-        let found = tree.project.actions(&at.key, span);
-        let package = tree.project.package_at(&at.key, span);
+        let found = tree.project.collect_actions(&at.key, span);
+        let package = tree.project.find_package(&at.key, span);
         let shown = tree.project.last_analysis();
         let shown =
             shown.map(|it| collect_diagnostics(tree, it, &at.key, encoding)).unwrap_or_default();
         let mut actions: Vec<CodeAction> = Vec::new();
-        for Action { title, kind, finding, edits } in found {
+        for EditorAction { title, kind, finding, edits } in found {
             let diagnostic = shown.get(finding).cloned();
             let edit = self.build_workspace_edit(&at.home, &edits, &[]);
             actions.push(CodeAction {
@@ -117,7 +117,7 @@ impl ServerSession {
         let Some(home) = self.document(&uri).map(|it| it.home.clone()) else {
             return RequestAnswer::refused("the document is not open");
         };
-        let made = self.tree(&home).map(|it| it.project.candidate(package));
+        let made = self.tree(&home).map(|it| it.project.build_candidate(package));
         match made {
             None => RequestAnswer::refused("the tree is not read yet"),
             Some(Err(why)) => RequestAnswer::refused(why),
@@ -138,7 +138,7 @@ impl ServerSession {
 }
 
 fn build_completion_item(
-    it: &Completion,
+    it: &EditorCompletion,
     rank: usize,
     range: Range,
     import: Option<Vec<ClientEdit>>,

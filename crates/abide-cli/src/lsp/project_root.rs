@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use abide_editor::{Judge, Project};
+use abide_editor::{CheckInputs, Project};
 use abide_lint::ConfigError;
 use abide_schema::{FileDecl, FileKey, FileText, SourceFile};
 use abide_source::LoadError;
@@ -98,7 +98,7 @@ pub(super) fn read_tree(
     let config = settings.config.clone();
     if !path.exists() {
         let folder = path.parent().unwrap_or(path).to_owned();
-        let project = Project::new(Judge::new(config, as_of(global)), Vec::new());
+        let project = Project::new(CheckInputs::new(config, as_of(global)), Vec::new());
         let (shown, folder, paths) = (folder.clone(), canonical(&folder), HashMap::new());
         return Ok(EditedTree {
             project,
@@ -137,14 +137,14 @@ pub(super) fn read_tree(
     };
     let against = old_files(against.or(config.against.as_deref()));
     let released = old_files(config.bump_against.as_deref());
-    let judge = Judge {
+    let judge = CheckInputs {
         lock: read_lock(&source, "", false)?,
         released: released.as_ref().or(against.as_ref()).and_then(|it| it.1.clone()),
         accepted: settings.read_accepted(false)?.map(|it| it.0),
         baseline_day: against.as_ref().and_then(|it| it.2),
         features: source.features(config.features.as_deref()).map_err(Error::from)?,
         partial: settings.is_part(),
-        ..Judge::new(config, as_of(global))
+        ..CheckInputs::new(config, as_of(global))
     };
     let shown = match home {
         TreeRoot::Folder(folder) => folder.clone(),
@@ -164,10 +164,10 @@ pub(super) fn read_tree(
         .collect();
     let mut project = Project::new(judge, files);
     if let Some((old, ..)) = against {
-        project = project.against(old);
+        project = project.compare_with(old);
     }
     if let Some((released, ..)) = released {
-        project = project.released(released);
+        project = project.count_bump_from(released);
     }
     Ok(EditedTree { project, source: Some(source), folder, shown, paths, troubles })
 }

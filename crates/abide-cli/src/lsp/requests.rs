@@ -1,6 +1,6 @@
 //! Answers the requests of an editor.
 
-use abide_editor::{Fold, Occurrence, OutlineItem};
+use abide_editor::{FoldableRange, NameOccurrence, OutlineItem};
 use abide_schema::FileKey;
 use lsp_server::ErrorCode;
 use lsp_types::{
@@ -193,8 +193,9 @@ impl ServerSession {
         let Some(at) = self.resolve_position(&params) else {
             return RequestAnswer::Value(Value::Null);
         };
-        let found =
-            self.tree(&at.home).map(|tree| tree.project.analysis().definition(&at.key, at.offset));
+        let found = self
+            .tree(&at.home)
+            .map(|tree| tree.project.analyze().find_definition(&at.key, at.offset));
         let found = found.unwrap_or_default();
         let mut places: Vec<_> = found.iter().filter_map(|it| self.locate(&at.home, it)).collect();
         match places.len() {
@@ -206,8 +207,8 @@ impl ServerSession {
 
     fn find_type_definition(&mut self, params: TextDocumentPositionParams) -> RequestAnswer {
         let found = self.resolve_position(&params).and_then(|at| {
-            let analysis = self.tree(&at.home)?.project.analysis();
-            let found = analysis.type_definition(&at.key, at.offset)?;
+            let analysis = self.tree(&at.home)?.project.analyze();
+            let found = analysis.find_type_definition(&at.key, at.offset)?;
             self.locate(&at.home, &found)
         });
         RequestAnswer::of(found)
@@ -217,7 +218,7 @@ impl ServerSession {
         let Some(at) = self.resolve_position(&params.text_document_position) else {
             return RequestAnswer::Value(Value::Null);
         };
-        let found = self.tree(&at.home).map(|it| it.project.references(&at.key, at.offset));
+        let found = self.tree(&at.home).map(|it| it.project.find_references(&at.key, at.offset));
         let with_declaration = params.context.include_declaration;
         let wanted = found.into_iter().flatten().filter(|it| with_declaration || !it.declares);
         let locations = wanted.filter_map(|it| self.locate(&at.home, &it));
@@ -228,12 +229,12 @@ impl ServerSession {
         let encoding = self.encoding;
         let found = self.resolve_position(&params).and_then(|at| {
             let tree = self.tree(&at.home)?;
-            let found = tree.project.analysis().highlights(&at.key, at.offset);
+            let found = tree.project.analyze().find_highlights(&at.key, at.offset);
             let lines = LineOffsets::new(tree.project.file(&at.key)?.source_text()?, encoding);
             Some(
                 found
                     .iter()
-                    .map(|it: &Occurrence| DocumentHighlight {
+                    .map(|it: &NameOccurrence| DocumentHighlight {
                         range: lines.range(it.span),
                         kind: Some(match it.declares {
                             true => DocumentHighlightKind::WRITE,
@@ -252,7 +253,7 @@ impl ServerSession {
         let uri = params.text_document.uri.clone();
         let found = self.find_position(&params.text_document, Position::default()).and_then(|at| {
             let tree = self.tree(&at.home)?;
-            let items = tree.project.outline(&at.key);
+            let items = tree.project.collect_outline(&at.key);
             let lines = LineOffsets::new(tree.project.file(&at.key)?.source_text()?, encoding);
             Some(match is_nested {
                 true => RequestAnswer::of(
@@ -286,9 +287,9 @@ impl ServerSession {
         let mut found = Vec::new();
         for home in homes {
             let Some(tree) = self.tree(&home) else { continue };
-            let symbols = tree.project.symbols(&params.query, SYMBOLS);
+            let symbols = tree.project.search_symbols(&params.query, SYMBOLS);
             for it in symbols {
-                let at = Occurrence { file: it.file, span: it.span, declares: true };
+                let at = NameOccurrence { file: it.file, span: it.span, declares: true };
                 let Some(location) = self.locate(&home, &at) else { continue };
                 #[allow(deprecated, reason = "the struct has no other constructor")]
                 found.push(SymbolInformation {
@@ -308,7 +309,7 @@ impl ServerSession {
         let encoding = self.encoding;
         let found = self.find_position(&params.text_document, Position::default()).and_then(|at| {
             let tree = self.tree(&at.home)?;
-            let folds = tree.project.folds(&at.key);
+            let folds = tree.project.collect_folds(&at.key);
             let lines = LineOffsets::new(tree.project.file(&at.key)?.source_text()?, encoding);
             Some(folds.iter().map(|it| build_folding_range(it, &lines)).collect::<Vec<_>>())
         });
@@ -319,7 +320,7 @@ impl ServerSession {
         let encoding = self.encoding;
         let found = self.find_position(&params.text_document, Position::default()).and_then(|at| {
             let tree = self.tree(&at.home)?;
-            let links = tree.project.analysis().links(&at.key);
+            let links = tree.project.analyze().collect_links(&at.key);
             let tree = self.tree(&at.home)?;
             let lines = LineOffsets::new(tree.project.file(&at.key)?.source_text()?, encoding);
             let placed: Vec<_> = links
@@ -372,7 +373,7 @@ impl ServerSession {
             return RequestAnswer::Value(Value::Null);
         };
         let Some(tree) = self.tree(&at.home) else { return RequestAnswer::Value(Value::Null) };
-        match tree.project.renamable(&at.key, at.offset) {
+        match tree.project.find_rename_target(&at.key, at.offset) {
             Err(refusal) => RequestAnswer::refused(refusal.0),
             Ok(found) => {
                 let text = tree.project.file(&at.key).and_then(|it| it.source_text());
@@ -411,7 +412,7 @@ fn build_symbol(item: &OutlineItem, lines: &LineOffsets<'_>) -> DocumentSymbol {
     }
 }
 
-fn build_folding_range(it: &Fold, lines: &LineOffsets<'_>) -> FoldingRange {
+fn build_folding_range(it: &FoldableRange, lines: &LineOffsets<'_>) -> FoldingRange {
     let range = lines.range(it.span);
     let kind = match (it.is_comment, it.is_imports) {
         (true, _) => Some(FoldingRangeKind::Comment),

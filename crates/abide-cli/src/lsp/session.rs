@@ -348,7 +348,7 @@ impl ServerSession {
         let encoding = self.encoding;
         let Some(work) = self.works.get_mut(&home) else { return Vec::new() };
         let Some(tree) = &mut work.tree else { return Vec::new() };
-        tree.project.analysis();
+        tree.project.analyze();
         let analysis = work.whole.as_deref().or(tree.project.last_analysis());
         analysis.map_or_else(Vec::new, |it| collect_diagnostics(tree, it, &key, encoding))
     }

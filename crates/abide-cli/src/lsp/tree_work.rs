@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use abide_editor::Analysis;
+use abide_editor::TreeAnalysis;
 use lsp_types::Uri;
 
 use super::project_root::{EditedTree, FileTimes, ReadFailure, TreeRoot};
@@ -13,7 +13,7 @@ use super::project_root::{EditedTree, FileTimes, ReadFailure, TreeRoot};
 pub(super) enum BackgroundResult {
     Read(TreeRoot, Box<Result<EditedTree, ReadFailure>>),
     /// The check of a whole tree as it was at some number of changes; nothing, if it was given up.
-    Checked(TreeRoot, u64, Option<Box<Analysis>>),
+    Checked(TreeRoot, u64, Option<Box<TreeAnalysis>>),
 }
 
 /// A tree that documents belong to, and the work on it.
@@ -21,7 +21,7 @@ pub(super) enum BackgroundResult {
 pub(super) struct TreeWork {
     pub(super) tree: Option<EditedTree>,
     /// The findings of the whole tree, while they are those of its files as they are.
-    pub(super) whole: Option<Box<Analysis>>,
+    pub(super) whole: Option<Box<TreeAnalysis>>,
     /// The number of changes so far.
     pub(super) changes: Arc<AtomicU64>,
     pub(super) stamps: FileTimes,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use abide_instance::Notation;
-use abide_instance::diff::{Cost, Difference, DifferenceKind};
+use abide_instance::diff::{ChangeCost, DifferenceKind, InstanceDifference};
 use abide_lint::pluralize;
 use abide_schema::Tree;
 use abide_source::printable::shown;
@@ -22,7 +22,7 @@ pub(crate) struct DiffReport<'a> {
     /// The new file.
     pub(crate) new: DiffSide<'a>,
     /// The differences.
-    pub(crate) differences: &'a [Difference],
+    pub(crate) differences: &'a [InstanceDifference],
 }
 
 /// One of the two files.
@@ -101,10 +101,10 @@ fn has_sides(kind: DifferenceKind) -> (bool, bool) {
     (kind != DifferenceKind::Added, kind != DifferenceKind::Removed)
 }
 
-fn describe_cost(difference: &Difference) -> Option<String> {
+fn describe_cost(difference: &InstanceDifference) -> Option<String> {
     let cost = difference.cost?;
     let mut phrase = cost.phrase().to_owned();
-    if cost == Cost::HotRestart {
+    if cost == ChangeCost::HotRestart {
         let services = difference.services.iter();
         let services = services.map(|(service, cost)| format!("by {service} it {}", cost.phrase()));
         let services: Vec<String> = services.collect();
@@ -115,11 +115,13 @@ fn describe_cost(difference: &Difference) -> Option<String> {
     Some(phrase)
 }
 
-const fn choose_color(cost: Cost) -> &'static str {
+const fn choose_color(cost: ChangeCost) -> &'static str {
     match cost {
-        Cost::Nothing | Cost::Live => "32",
-        Cost::WarmsCluster | Cost::DrainsFilterChain | Cost::DrainsListener => "33;1",
-        Cost::HotRestart => "31;1",
+        ChangeCost::Nothing | ChangeCost::Live => "32",
+        ChangeCost::WarmsCluster | ChangeCost::DrainsFilterChain | ChangeCost::DrainsListener => {
+            "33;1"
+        }
+        ChangeCost::HotRestart => "31;1",
     }
 }
 
@@ -188,7 +190,7 @@ fn render_total(report: &DiffReport<'_>) -> String {
 }
 
 /// The phrase of a cost after a number of changes.
-fn pluralize_cost(cost: Cost) -> String {
+fn pluralize_cost(cost: ChangeCost) -> String {
     let phrase = cost.phrase();
     match phrase.split_once(' ') {
         Some((verb, rest)) => format!("{} {rest}", verb.strip_suffix('s').unwrap_or(verb)),
@@ -196,7 +198,7 @@ fn pluralize_cost(cost: Cost) -> String {
     }
 }
 
-fn find_worst_cost(report: &DiffReport<'_>) -> Option<Cost> {
+fn find_worst_cost(report: &DiffReport<'_>) -> Option<ChangeCost> {
     report.differences.iter().filter_map(|it| it.cost).max()
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use abide_instance::runtime::{
-    EffectiveLayer, LayerSource, Literal, Runtime, RuntimeValue, Snapshot,
+    EffectiveLayer, LayerSource, Runtime, RuntimeLiteral, RuntimeSnapshot, RuntimeValue,
 };
 use abide_lint::pluralize;
 use abide_source::printable::shown;
@@ -19,7 +19,7 @@ pub(crate) struct RuntimeReport<'a> {
     /// Its runtime.
     pub(crate) runtime: &'a Runtime,
     /// The values that the layers set.
-    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) snapshot: &'a RuntimeSnapshot,
     /// The keys to show.
     pub(crate) keys: &'a [&'a str],
     /// The problems of the layers, by place.
@@ -102,7 +102,7 @@ fn render_remarks(report: &RuntimeReport<'_>, style: Style) -> String {
 /// The last layer that has a key, its place among the layers, and the value. Unlike what readers
 /// get, this is there for the empty key, too.
 fn find_last<'s>(
-    snapshot: &'s Snapshot,
+    snapshot: &'s RuntimeSnapshot,
     key: &str,
 ) -> Option<(usize, &'s EffectiveLayer, &'s RuntimeValue)> {
     let layers = snapshot.layers().iter().enumerate().rev();
@@ -119,7 +119,7 @@ fn format_name(layer: &EffectiveLayer) -> String {
 
 /// The layers that an error left out, and the error.
 fn list_dropped(report: &RuntimeReport<'_>) -> Vec<(String, String)> {
-    let failed = report.runtime.left_out().filter_map(|(layer, failure)| {
+    let failed = report.runtime.iter_left_out().filter_map(|(layer, failure)| {
         let LayerSource::Disk(disk) = &layer.source else { return None };
         let folder = disk.folder.trim_matches('/');
         Some((layer.name.to_string(), format!("in `{}/{folder}`, {}", disk.symlink_root, failure?)))
@@ -139,10 +139,10 @@ fn describe_reserved(layer: &str, path: &str) -> String {
 /// A value as people write it.
 fn format_value(value: &RuntimeValue) -> String {
     match &value.literal {
-        Literal::Text(_) if value.number().is_none() => format!("{:?}", value.text),
-        Literal::Null | Literal::List if value.text.is_empty() => "\"\"".to_owned(),
-        Literal::Null | Literal::List => value.text.trim().to_owned(),
-        Literal::Text(_) => value.text.trim().to_owned(),
+        RuntimeLiteral::Text(_) if value.as_number().is_none() => format!("{:?}", value.text),
+        RuntimeLiteral::Null | RuntimeLiteral::List if value.text.is_empty() => "\"\"".to_owned(),
+        RuntimeLiteral::Null | RuntimeLiteral::List => value.text.trim().to_owned(),
+        RuntimeLiteral::Text(_) => value.text.trim().to_owned(),
         literal => literal.to_string(),
     }
 }
@@ -150,9 +150,9 @@ fn format_value(value: &RuntimeValue) -> String {
 /// Names the type of a value, as readers of the key see it.
 fn describe_type(value: &RuntimeValue) -> &'static str {
     match &value.literal {
-        Literal::Bool(_) => "boolean",
-        _ if value.percent().is_some() => "share",
-        _ => match (value.number(), value.integer()) {
+        RuntimeLiteral::Bool(_) => "boolean",
+        _ if value.as_percent().is_some() => "share",
+        _ => match (value.as_number(), value.as_integer()) {
             (Some(number), Some(_)) if number.fract() == 0.0 => "integer",
             (Some(_), _) => "number",
             (None, _) => "text",
@@ -161,17 +161,17 @@ fn describe_type(value: &RuntimeValue) -> &'static str {
 }
 
 /// The value in JSON: texts that are no numbers keep their text.
-fn convert_to_json(literal: &Literal, text: &str) -> Value {
+fn convert_to_json(literal: &RuntimeLiteral, text: &str) -> Value {
     match literal {
-        Literal::Bool(value) => json!(value),
-        Literal::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
+        RuntimeLiteral::Bool(value) => json!(value),
+        RuntimeLiteral::Number(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
             json!(*number as i64)
         }
-        Literal::Number(number) => json!(number),
-        Literal::Text(_) | Literal::Null | Literal::List => json!(text),
-        Literal::Struct(members) => {
+        RuntimeLiteral::Number(number) => json!(number),
+        RuntimeLiteral::Text(_) | RuntimeLiteral::Null | RuntimeLiteral::List => json!(text),
+        RuntimeLiteral::Struct(members) => {
             let members = members.iter().map(|it| {
-                let text = if let Literal::Text(text) = &it.value { text } else { "" };
+                let text = if let RuntimeLiteral::Text(text) = &it.value { text } else { "" };
                 (it.key.to_string(), convert_to_json(&it.value, text))
             });
             Value::Object(members.collect::<Map<_, _>>())
@@ -222,7 +222,7 @@ pub(super) fn render_json(report: &RuntimeReport<'_>, _: Style) -> String {
 fn build_summary(report: &RuntimeReport<'_>) -> Value {
     let statistics = report.runtime.statistics();
     let names: Vec<&str> = report.snapshot.layers().iter().map(|it| &*it.name).collect();
-    let left_out = report.runtime.left_out().map(|(layer, failure)| {
+    let left_out = report.runtime.iter_left_out().map(|(layer, failure)| {
         let reason =
             failure.map_or_else(|| "there is no such folder".to_owned(), ToString::to_string);
         json!({"name": *layer.name, "reason": reason})

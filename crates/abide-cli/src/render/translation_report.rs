@@ -1,6 +1,6 @@
 //! The report about translated files.
 
-use abide_instance::Carried;
+use abide_instance::ConvertedText;
 use abide_lint::Report;
 use abide_source::printable::count_line_and_column;
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ use super::{json_lines, snippets};
 /// Files after a translation.
 pub(crate) struct TranslationReport<'a> {
     /// The results, in the order of the files.
-    pub(crate) files: &'a [Carried],
+    pub(crate) files: &'a [ConvertedText],
     /// The findings about them.
     pub(crate) findings: &'a Report,
     /// For each, true if its text differs now.

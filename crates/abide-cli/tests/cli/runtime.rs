@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::process::Command;
 
-use abide_instance::runtime::{DiskReading, Layers, Runtime, known_bootstrap};
+use abide_instance::runtime::{DeclaredLayers, DiskReading, Runtime, get_known_bootstrap};
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_source::runtime_disk::read_layers;
 use serde_json::{Value, json};
 
 use crate::run::{Ran, abide, abide_with, put};
 
-/// The four layers of the example in Envoy's description of the layered runtime, on a disk below the current folder.
+/// The four layers of the example in Envoy's description of the layered runtime, on a disk below
+/// the current folder.
 const FOUR: &str = "
 node: {cluster: my-cluster}
 layered_runtime:
@@ -226,17 +227,17 @@ fn shell(folder: &Path, script: &str) {
     assert!(status.success(), "{script}");
 }
 
-fn layers(folder: &Path) -> Layers {
-    let (tree, bootstrap) = known_bootstrap();
+fn layers(folder: &Path) -> DeclaredLayers {
+    let (tree, bootstrap) = get_known_bootstrap();
     let options = ReadOptions { notation: Notation::Yaml, ty: Some(bootstrap), dialect: None };
     let text = std::fs::read(folder.join("envoy.yaml")).unwrap();
     let instance = Instance::read(&tree, &text, options);
-    Layers::of(&tree, instance.documents[0].message().unwrap())
+    DeclaredLayers::from_bootstrap(&tree, instance.documents[0].message().unwrap())
 }
 
 /// How often a runtime was read, and the value of a key that is on disk.
 fn loads(runtime: &Runtime, key: &str) -> (u64, Option<u64>) {
-    (runtime.statistics().load_success, runtime.snapshot().integer(key))
+    (runtime.statistics().load_success, runtime.snapshot().get_integer(key))
 }
 
 #[test]
@@ -251,7 +252,7 @@ fn a_moved_link_reads_all_layers_of_its_root_once() {
         put(top, &[(&*value, &*format!("{round}0\n"))]);
         put(top, &[(&*format!("v{round}/envoy/health_check/min_interval"), "7\n")]);
         shell(top, &format!("ln -s v{round} new && mv -Tf new current"));
-        runtime.disk_changed(read_layers(&layers, top));
+        runtime.update_disk(read_layers(&layers, top));
         assert_eq!(loads(&runtime, key), (round, Some(round * 10)), "two layers, one load");
     }
 }
@@ -298,12 +299,12 @@ fn a_tree_swapped_during_reading_is_never_mixed() {
             let runtime = Runtime::new(layers.clone(), readings);
             let snapshot = runtime.snapshot();
             let values: Vec<u64> =
-                snapshot.keys().filter_map(|key| snapshot.integer(key)).collect();
+                snapshot.keys().filter_map(|key| snapshot.get_integer(key)).collect();
             // One is the static layer's.
             assert_eq!(values.len(), 2 * FILES + 1);
             let on_disk = snapshot.layers()[1..3].iter().flat_map(|it| it.values.values());
             let versions: std::collections::BTreeSet<u64> =
-                on_disk.filter_map(|it| it.integer()).collect();
+                on_disk.filter_map(|it| it.as_integer()).collect();
             assert_eq!(versions.len(), 1, "values of several trees: {versions:?}");
             assert!(versions.iter().all(|it| [at - 1, at].contains(&(*it as usize))));
             seen.extend(versions);

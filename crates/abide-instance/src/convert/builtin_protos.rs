@@ -25,7 +25,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// The tree of our own messages.
-pub(super) fn own_api() -> &'static Tree {
+pub(super) fn get_builtin_protos() -> &'static Tree {
     static TREE: OnceLock<Tree> = OnceLock::new();
     TREE.get_or_init(|| {
         let parse = |(path, text): &(&str, &str)| {
@@ -37,25 +37,29 @@ pub(super) fn own_api() -> &'static Tree {
     })
 }
 
-/// Why a file with declarations cannot be used: what, and where.
+/// An error in a file with declarations: the reason and the span.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Where in the file.
+pub struct DeclarationError {
+    /// The span in the file.
     pub span: Span,
     /// One lower-case phrase.
     pub message: String,
 }
 
-impl From<ReadError> for Fault {
-    fn from(error: ReadError) -> Fault {
+impl From<ReadError> for DeclarationError {
+    fn from(error: ReadError) -> DeclarationError {
         let help = error.help.map_or_else(String::new, |help| format!("; {help}"));
-        Fault { span: error.span, message: error.message + &help }
+        DeclarationError { span: error.span, message: error.message + &help }
     }
 }
 
 /// The values of one of our own messages that a file holds.
-pub(super) fn read(name: &str, text: &[u8], notation: Notation) -> Result<Vec<Message>, Fault> {
-    let tree = own_api();
+pub(super) fn read_builtin_values(
+    name: &str,
+    text: &[u8],
+    notation: Notation,
+) -> Result<Vec<Message>, DeclarationError> {
+    let tree = get_builtin_protos();
     let ty = tree.message_named(name).map(|it| it.id);
     let options = ReadOptions { notation, ty, dialect: Some(Dialect::Protobuf) };
     let instance = Instance::read(tree, text, options);
@@ -69,7 +73,7 @@ pub(super) fn read(name: &str, text: &[u8], notation: Notation) -> Result<Vec<Me
         }
         if let Some(unknown) = reading.undeclared.first() {
             let message = format!("no field or value of `{name}` has the name `{}`", unknown.name);
-            return Err(Fault { span: unknown.key, message });
+            return Err(DeclarationError { span: unknown.key, message });
         }
         values.push(reading.message);
     }
@@ -78,10 +82,10 @@ pub(super) fn read(name: &str, text: &[u8], notation: Notation) -> Result<Vec<Me
 
 #[cfg(test)]
 mod tests {
-    use super::own_api;
+    use super::get_builtin_protos;
 
     #[test]
     fn our_own_messages_link() {
-        assert_eq!(own_api().problems().first().map(|it| it.message.clone()), None);
+        assert_eq!(get_builtin_protos().problems().first().map(|it| it.message.clone()), None);
     }
 }

@@ -4,17 +4,17 @@ use abide_schema::value::{Codec, Entry, Message, UndeclaredPolicy, Value};
 use abide_schema::{Field, MessageId};
 use abide_syntax::Span;
 
-use super::converter::Carrier;
-use super::path::any_of;
-use super::steps::Configured;
-use super::translator::Change;
-use crate::readers::{message_without_places, of_struct};
+use super::converter::Converter;
+use super::path::build_any;
+use super::steps::ConfiguredExtension;
+use super::version_converter::ConversionChange;
+use crate::readers::{remove_message_places, struct_to_json};
 
-impl<'a, 't> Carrier<'a, 't> {
+impl<'a, 't> Converter<'a, 't> {
     /// Turns the `google.protobuf.Struct` of an extension into the message that it stands for.
-    pub(super) fn configure(
+    pub(super) fn convert_configured(
         &mut self,
-        configured: &'a Configured,
+        configured: &'a ConfiguredExtension,
         rest: &mut Message,
         new: &mut Message,
     ) {
@@ -26,7 +26,7 @@ impl<'a, 't> Carrier<'a, 't> {
         let taken: Vec<Entry> = rest.entries_of(from.id).cloned().collect();
         let Some(name_field) = &configured.name else {
             rest.entries.retain(|it| it.field != from.id);
-            taken.iter().for_each(|it| self.configure_pair(configured, it, from, to, new));
+            taken.iter().for_each(|it| self.convert_configured_pair(configured, it, from, to, new));
             self.rename_keys(configured, rest, to);
             return;
         };
@@ -34,16 +34,16 @@ impl<'a, 't> Carrier<'a, 't> {
         let Some(at) = rest.entries.iter().rposition(|it| it.field == named.id) else { return };
         let name = rest.entries[at].value.as_str().unwrap_or_default().to_owned();
         let place = rest.entries[at].span;
-        let Some(extension) = self.translator.steps.extension(&name, &configured.kind) else {
+        let Some(extension) = self.translator.steps.find_extension(&name, &configured.kind) else {
             if let Some(config) = taken.first() {
                 rest.entries.retain(|it| it.field != from.id);
                 let text = format!("the type of the configuration of `{name}` is not known");
-                self.lose(config.key, from.full_name(), text);
+                self.record_loss(config.key, from.full_name(), text);
             }
             return;
         };
         if name != extension.name {
-            self.change(place, name.clone(), extension.name.clone());
+            self.record_change(place, name.clone(), extension.name.clone());
             rest.entries[at].value = Value::String(extension.name.clone().into());
             rest.entries[at].span = Span::default();
         }
@@ -59,7 +59,7 @@ impl<'a, 't> Carrier<'a, 't> {
                     from.name(),
                     to.name()
                 );
-                return self.lose(entry.key, from.full_name(), text);
+                return self.record_loss(entry.key, from.full_name(), text);
             }
             Some((entry, inside)) => (entry.key, self.read_struct(ty, inside, entry.span)),
             None if extension.always_configured && !is_typed => (Span::default(), Message::new(ty)),
@@ -67,7 +67,7 @@ impl<'a, 't> Carrier<'a, 't> {
         };
         let span = config.map_or(Span::default(), |(entry, _)| entry.span);
         self.put_any(to, inside, key, span, new);
-        self.change(
+        self.record_change(
             key,
             if config.is_some() { from.full_name() } else { String::new() },
             to.full_name(),
@@ -83,7 +83,7 @@ impl<'a, 't> Carrier<'a, 't> {
         span: Span,
         new: &mut Message,
     ) {
-        let any = self.pack(to, inside, span);
+        let any = self.pack_any(to, inside, span);
         if let Some(any) = any {
             new.entries.push(Entry {
                 field: to.id,
@@ -94,17 +94,17 @@ impl<'a, 't> Carrier<'a, 't> {
         }
     }
 
-    fn pack(&mut self, to: Field<'t>, inside: Message, span: Span) -> Option<Message> {
+    fn pack_any(&mut self, to: Field<'t>, inside: Message, span: Span) -> Option<Message> {
         let ty = inside.ty;
-        let target = self.translator.succession.neighbour(ty, self.way).unwrap_or(ty);
-        let content = self.message(&inside, target, span);
-        Some(any_of(self.tree, to.message_type()?.id, content))
+        let target = self.translator.type_mapping.find_neighbour(ty, self.way).unwrap_or(ty);
+        let content = self.convert_message(&inside, target, span);
+        Some(build_any(self.tree, to.message_type()?.id, content))
     }
 
     /// A pair of a map from names of extensions to their configuration.
-    fn configure_pair(
+    fn convert_configured_pair(
         &mut self,
-        configured: &Configured,
+        configured: &ConfiguredExtension,
         pair: &Entry,
         from: Field<'t>,
         to: Field<'t>,
@@ -114,13 +114,13 @@ impl<'a, 't> Carrier<'a, 't> {
         let Some(inside) = pair.value.as_message() else { return };
         let name =
             inside.find_by_number(tree, 1).and_then(|it| it.value.as_str()).unwrap_or_default();
-        let extension = self.translator.steps.extension(name, &configured.kind);
+        let extension = self.translator.steps.find_extension(name, &configured.kind);
         let config = inside.find_by_number(tree, 2);
         let known = extension.and_then(|it| Some((it, it.ty?)));
         let parts = known.zip(config.and_then(|it| Some((it, it.value.as_message()?))));
         let Some(((extension, ty), (config, content))) = parts else {
             let text = format!("the type of the configuration of `{name}` is not known");
-            return self.lose(pair.span, from.full_name(), text);
+            return self.record_loss(pair.span, from.full_name(), text);
         };
         let content = self.read_struct(ty, content, config.span);
         let Some(entry) = to.message_type() else { return };
@@ -129,7 +129,7 @@ impl<'a, 't> Carrier<'a, 't> {
         else {
             return;
         };
-        let Some(any) = self.pack(value_field, content, config.span) else { return };
+        let Some(any) = self.pack_any(value_field, content, config.span) else { return };
         let key = inside.find_by_number(tree, 1).cloned().unwrap_or_else(|| pair.clone());
         let is_same = extension.name == name;
         let mut made = Message::new(entry.id);
@@ -145,13 +145,13 @@ impl<'a, 't> Carrier<'a, 't> {
             key: config.key,
             span: config.span,
         });
-        self.change(pair.key, from.full_name(), to.full_name());
+        self.record_change(pair.key, from.full_name(), to.full_name());
         let value = Value::Message(Box::new(made));
         new.entries.push(Entry { field: to.id, value, key: pair.key, span: pair.span });
     }
 
     /// Gives extensions in the keys of a map the names of the newer version.
-    fn rename_keys(&mut self, configured: &Configured, rest: &mut Message, to: Field<'t>) {
+    fn rename_keys(&mut self, configured: &ConfiguredExtension, rest: &mut Message, to: Field<'t>) {
         let tree = self.tree;
         for entry in &mut rest.entries {
             if tree.field(entry.field).number() != to.number() {
@@ -160,9 +160,9 @@ impl<'a, 't> Carrier<'a, 't> {
             let Value::Message(pair) = &mut entry.value else { continue };
             for key in pair.entries.iter_mut().filter(|it| tree.field(it.field).number() == 1) {
                 let name = key.value.as_str().unwrap_or_default().to_owned();
-                let extension = self.translator.steps.extension(&name, &configured.kind);
+                let extension = self.translator.steps.find_extension(&name, &configured.kind);
                 if let Some(extension) = extension.filter(|it| it.name != name) {
-                    self.changes.push(Change {
+                    self.changes.push(ConversionChange {
                         span: key.span,
                         old: name,
                         new: extension.name.clone(),
@@ -174,18 +174,18 @@ impl<'a, 't> Carrier<'a, 't> {
         }
     }
 
-    /// What a `google.protobuf.Struct` says, as a message.
+    /// Reads a `google.protobuf.Struct` as a message.
     fn read_struct(&mut self, ty: MessageId, value: &Message, span: Span) -> Message {
-        let node = of_struct(self.tree, value, span);
+        let node = struct_to_json(self.tree, value, span);
         let reading = Codec::new(self.tree).read_json_node(ty, &node, UndeclaredPolicy::Refuse);
         let element = self.tree.message(ty).full_name();
         for error in reading.errors {
             let place = if error.span.is_empty() { span } else { error.span };
-            self.lose(place, element.clone(), error.message);
+            self.record_loss(place, element.clone(), error.message);
         }
         match self.structs_are_json {
             true => reading.message,
-            false => message_without_places(reading.message),
+            false => remove_message_places(reading.message),
         }
     }
 }

@@ -4,58 +4,70 @@ use abide_schema::value::{Entry, Message, Value};
 use abide_schema::{Cardinality, Element, Enum, Field, MessageId, Openness, Tree, Type};
 use abide_syntax::Span;
 
-use super::apply_steps::Taken;
-use super::path::{any_of, content_of};
-use super::steps::Step;
-use super::translator::{Change, Loss, Reader, Translator};
-use super::type_mapping::Way;
-use crate::document::holding;
-use crate::readers::{message_without_places, without_places};
+use super::apply_steps::TakenValues;
+use super::path::{build_any, read_any_content};
+use super::steps::MigrationStep;
+use super::type_mapping::Direction;
+use super::version_converter::{ConversionChange, ConversionLoss, OlderReader, VersionConverter};
+use crate::document::replace_content;
+use crate::readers::{remove_message_places, remove_places};
 
 /// Carries values one hop, and records what happens to them.
-pub(super) struct Carrier<'a, 't> {
-    pub(super) translator: &'a Translator<'t>,
+pub(super) struct Converter<'a, 't> {
+    pub(super) translator: &'a VersionConverter<'t>,
     pub(super) tree: &'t Tree,
-    pub(super) way: &'a Way,
-    /// Who reads the value, if it stays one of its version.
-    pub(super) reader: Option<Reader<'a>>,
-    /// Whether the places of what a `google.protobuf.Struct` holds are places of JSON, so that it
+    pub(super) way: &'a Direction,
+    /// The reader of the value, if it stays one of its version.
+    pub(super) reader: Option<OlderReader<'a>>,
+    /// True if the places of what a `google.protobuf.Struct` holds are places of JSON, so that it
     /// keeps them when it becomes another message.
     pub(super) structs_are_json: bool,
-    pub(super) losses: Vec<Loss>,
-    pub(super) changes: Vec<Change>,
+    pub(super) losses: Vec<ConversionLoss>,
+    pub(super) changes: Vec<ConversionChange>,
 }
 
-impl<'a, 't> Carrier<'a, 't> {
+impl<'a, 't> Converter<'a, 't> {
     /// Records that something has no home.
-    pub(super) fn lose(
+    pub(super) fn record_loss(
         &mut self,
         span: Span,
         element: impl Into<String>,
         message: impl Into<String>,
     ) {
         let (element, message) = (element.into(), message.into());
-        self.losses.push(Loss { span, element, message, help: None });
+        self.losses.push(ConversionLoss { span, element, message, help: None });
     }
 
     /// Records what became of something.
-    pub(super) fn change(&mut self, span: Span, old: impl Into<String>, new: impl Into<String>) {
-        self.changes.push(Change { span, old: old.into(), new: new.into() });
+    pub(super) fn record_change(
+        &mut self,
+        span: Span,
+        old: impl Into<String>,
+        new: impl Into<String>,
+    ) {
+        self.changes.push(ConversionChange { span, old: old.into(), new: new.into() });
     }
 
     /// A value as one of `target`, the type that its place has in the neighbouring version; what is
     /// implicit in it stands at `span`.
-    pub(super) fn message(&mut self, old: &Message, target: MessageId, span: Span) -> Message {
+    pub(super) fn convert_message(
+        &mut self,
+        old: &Message,
+        target: MessageId,
+        span: Span,
+    ) -> Message {
         if self.tree.message(old.ty).full_name() == "google.protobuf.Any" {
-            return self.any(old, span);
+            return self.convert_any(old, span);
         }
         if let Some(content) = &old.content {
-            return self.typed_struct(old, content, span);
+            return self.convert_typed_struct(old, content, span);
         }
         let mut rest = old.clone();
         let mut new = Message::new(target);
-        let mut made: Vec<(&'a Step, Vec<Taken<'a>>)> = Vec::new();
-        for step in self.translator.steps_between(old.ty, target, self.way, self.reader.is_some()) {
+        let mut made: Vec<(&'a MigrationStep, Vec<TakenValues<'a>>)> = Vec::new();
+        for step in
+            self.translator.find_steps_between(old.ty, target, self.way, self.reader.is_some())
+        {
             if let Some(taken) = self.take_step(step, old, target, &mut rest) {
                 made.push((step, taken));
             }
@@ -63,17 +75,17 @@ impl<'a, 't> Carrier<'a, 't> {
         for (step, _) in &made {
             self.take_dropped(step, old, &mut rest);
             if let Some(configured) = &step.configured {
-                self.configure(configured, &mut rest, &mut new);
+                self.convert_configured(configured, &mut rest, &mut new);
             }
         }
         for entry in &rest.entries {
-            self.native(entry, old, &mut new);
+            self.convert_field(entry, old, &mut new);
         }
         if !rest.unknown.is_empty() {
             let element = self.tree.message(old.ty).full_name();
             let length = rest.unknown.len();
             let text = format!("{length} bytes are fields that `{element}` does not have");
-            self.lose(span, element, text);
+            self.record_loss(span, element, text);
         }
         for (step, taken) in made {
             self.put_step(step, taken, old, &mut new, span);
@@ -82,34 +94,36 @@ impl<'a, 't> Carrier<'a, 't> {
     }
 
     /// Carries a field to the field with its number.
-    fn native(&mut self, entry: &Entry, whole: &Message, new: &mut Message) {
+    fn convert_field(&mut self, entry: &Entry, whole: &Message, new: &mut Message) {
         let old = self.tree.field(entry.field);
-        let Some(home) = self.home(old, new.ty) else {
+        let Some(home) = self.find_counterpart(old, new.ty) else {
             return match &entry.value {
                 // Steps took the other parts of it.
-                Value::Message(rest) if !whole.entries.contains(entry) => self.leftover(rest),
-                _ => self.homeless(old, entry.key),
+                Value::Message(rest) if !whole.entries.contains(entry) => {
+                    self.report_leftover(rest)
+                }
+                _ => self.report_without_counterpart(old, entry.key),
             };
         };
-        if let Some(winner) = self.winner(entry, home, whole, new) {
+        if let Some(winner) = self.find_winner(entry, home, whole, new) {
             let Some(winner) = winner else {
-                return self.change(entry.key, old.full_name(), home.full_name());
+                return self.record_change(entry.key, old.full_name(), home.full_name());
             };
             let text =
                 format!("`{}` is not carried: `{winner}` is set as well, and wins", old.name());
-            return self.lose(entry.key, old.full_name(), text);
+            return self.record_loss(entry.key, old.full_name(), text);
         }
-        let Some(value) = self.value(entry, old, home) else { return };
+        let Some(value) = self.convert_value(entry, old, home) else { return };
         if home.name() != old.name() && !home.is_extension() {
-            self.change(entry.key, old.full_name(), home.full_name());
+            self.record_change(entry.key, old.full_name(), home.full_name());
         }
         new.entries.push(Entry { field: home.id, key: entry.key, ..value });
     }
 
-    /// What is set in the place that a field would take: its own replacement, or another member of
-    /// a oneof that both became members of.
-    /// Nothing is lost where both say the same.
-    fn winner(
+    /// Finds the field that is set in the place that a field would take: its own replacement, or
+    /// another member of a oneof that both became members of. Nothing is lost where both say the
+    /// same.
+    fn find_winner(
         &self,
         entry: &Entry,
         home: Field<'t>,
@@ -121,7 +135,7 @@ impl<'a, 't> Carrier<'a, 't> {
             && home.number() != old.number()
             && let Some(replaced) = whole.find_by_number(self.tree, home.number())
         {
-            let bare = |it: &Entry| without_places(it.clone()).value;
+            let bare = |it: &Entry| remove_places(it.clone()).value;
             let differs = bare(replaced) != bare(entry);
             return Some(differs.then(|| self.tree.field(replaced.field).name()));
         }
@@ -133,7 +147,7 @@ impl<'a, 't> Carrier<'a, 't> {
     }
 
     /// The field of the neighbouring version that has the values of a field.
-    pub(super) fn home(&self, old: Field<'t>, target: MessageId) -> Option<Field<'t>> {
+    pub(super) fn find_counterpart(&self, old: Field<'t>, target: MessageId) -> Option<Field<'t>> {
         let tree = self.tree;
         if old.is_extension() {
             let same = old.containing_message().is_some_and(|it| it.id == target);
@@ -148,7 +162,7 @@ impl<'a, 't> Carrier<'a, 't> {
             target.field_named(name).filter(|_| target.full_name() == parent)
         };
         let annotated = || match (self.way, Element::Field(old).replacement()?) {
-            (Way::Up(_), Element::Field(it)) if it.parent() == old.parent() => {
+            (Direction::Up(_), Element::Field(it)) if it.parent() == old.parent() => {
                 target.field_numbered(it.number()).filter(|home| has_same_values(old, *home))
             }
             _ => None,
@@ -157,21 +171,21 @@ impl<'a, 't> Carrier<'a, 't> {
     }
 
     /// Reports what steps left of a message.
-    fn leftover(&mut self, rest: &Message) {
+    fn report_leftover(&mut self, rest: &Message) {
         for entry in &rest.entries {
             match &entry.value {
                 Value::Message(inside)
                     if inside.content.is_none() && !inside.entries.is_empty() =>
                 {
-                    self.leftover(inside);
+                    self.report_leftover(inside);
                 }
-                _ => self.homeless(self.tree.field(entry.field), entry.key),
+                _ => self.report_without_counterpart(self.tree.field(entry.field), entry.key),
             }
         }
     }
 
     /// Reports a field without a home.
-    fn homeless(&mut self, old: Field<'t>, key: Span) {
+    fn report_without_counterpart(&mut self, old: Field<'t>, key: Span) {
         let name = old.full_name();
         let parent = old.containing_message().map_or_else(String::new, |it| it.full_name());
         let text = format!("`{}` of `{parent}` has no counterpart", old.name());
@@ -180,13 +194,13 @@ impl<'a, 't> Carrier<'a, 't> {
         let is_reported = self.losses.last().is_some_and(|it| it.span == key && it.element == name);
         // A list is lost as one.
         if !is_reported || key.is_empty() {
-            self.losses.push(Loss { span: key, element: name, message: text, help });
+            self.losses.push(ConversionLoss { span: key, element: name, message: text, help });
         }
     }
 
     /// The value of a field as one of its home, or of where a step puts it. Its place says whether
     /// it is still what the text says there.
-    pub(super) fn value(
+    pub(super) fn convert_value(
         &mut self,
         entry: &Entry,
         old: Field<'t>,
@@ -195,11 +209,11 @@ impl<'a, 't> Carrier<'a, 't> {
         let span = entry.span;
         let value = match (&entry.value, home.ty()) {
             (Value::Message(message), Type::Message(target)) => {
-                Value::Message(Box::new(self.message(message, target, span)))
+                Value::Message(Box::new(self.convert_message(message, target, span)))
             }
             (Value::Enum(number), Type::Enum(_)) => {
                 let (from, to) = (old.enum_type()?, home.enum_type()?);
-                let number = self.enum_number(*number, from, to, old, span)?;
+                let number = self.convert_enum_number(*number, from, to, old, span)?;
                 return Some(Entry { field: home.id, value: Value::Enum(number), ..*entry });
             }
             (value, _) => value.clone(),
@@ -214,7 +228,7 @@ impl<'a, 't> Carrier<'a, 't> {
         Some(Entry { field: home.id, value, key: entry.key, span })
     }
 
-    fn enum_number(
+    fn convert_enum_number(
         &mut self,
         number: i32,
         from: Enum<'t>,
@@ -227,7 +241,7 @@ impl<'a, 't> Carrier<'a, 't> {
             let (old, new) = (named?, to.value_numbered(number)?);
             if old.name() != new.name() {
                 let member = |it: Enum<'_>, name| format!("{}.{name}", it.full_name());
-                self.change(span, member(from, old.name()), member(to, new.name()));
+                self.record_change(span, member(from, old.name()), member(to, new.name()));
             }
             return Some(number);
         }
@@ -236,7 +250,7 @@ impl<'a, 't> Carrier<'a, 't> {
             let is_kept = to.features().openness == Openness::Open;
             if !is_kept {
                 let text = format!("`{}` has no value {number}", to.full_name());
-                self.lose(span, field.full_name(), text);
+                self.record_loss(span, field.full_name(), text);
             }
             return is_kept.then_some(number);
         };
@@ -246,67 +260,67 @@ impl<'a, 't> Carrier<'a, 't> {
             to.value_named(name).filter(|_| to.full_name() == parent)
         });
         let annotated = || match (self.way, Element::EnumValue(named).replacement()?) {
-            (Way::Up(_), Element::EnumValue(it)) if it.parent().id == from.id => {
+            (Direction::Up(_), Element::EnumValue(it)) if it.parent().id == from.id => {
                 to.value_numbered(it.number())
             }
             _ => None,
         };
         let replaced = replaced.or_else(annotated);
         if let Some(replaced) = replaced {
-            self.change(span, member, format!("{}.{}", to.full_name(), replaced.name()));
+            self.record_change(span, member, format!("{}.{}", to.full_name(), replaced.name()));
             return Some(replaced.number());
         }
         let text = format!("`{}` of `{}` has no counterpart", named.name(), from.full_name());
         let help = self.translator.lossy.get(&member);
         let help = help.map(|why| format!("its values may get lost: {why}"));
-        self.losses.push(Loss { span, element: member, message: text, help });
+        self.losses.push(ConversionLoss { span, element: member, message: text, help });
         None
     }
 
     /// A TypedStruct holds the neighbouring type.
-    fn typed_struct(&mut self, old: &Message, content: &Message, span: Span) -> Message {
+    fn convert_typed_struct(&mut self, old: &Message, content: &Message, span: Span) -> Message {
         let target =
-            self.translator.succession.neighbour(content.ty, self.way).unwrap_or(content.ty);
-        let inside = self.message(content, target, span);
+            self.translator.type_mapping.find_neighbour(content.ty, self.way).unwrap_or(content.ty);
+        let inside = self.convert_message(content, target, span);
         if inside == *content {
             return old.clone();
         }
         if target != content.ty {
             let place = old.find_by_number(self.tree, 1).map_or(span, |it| it.span);
             let name = |ty| self.tree.message(ty).full_name();
-            self.change(place, name(content.ty), name(target));
+            self.record_change(place, name(content.ty), name(target));
         }
         let inside = match self.structs_are_json {
             true => inside,
-            false => message_without_places(inside),
+            false => remove_message_places(inside),
         };
-        holding(self.tree, old, inside)
+        replace_content(self.tree, old, inside)
     }
 
     /// An Any holds the neighbouring type.
-    fn any(&mut self, old: &Message, span: Span) -> Message {
+    fn convert_any(&mut self, old: &Message, span: Span) -> Message {
         let url = old.find_by_number(self.tree, 1).cloned();
-        let Some(content) = content_of(self.tree, old) else {
+        let Some(content) = read_any_content(self.tree, old) else {
             if let Some(url) = url {
                 let named = url.value.as_str().unwrap_or_default();
                 let text = format!("the content of `{named}` is not known, so it stays as it is");
-                self.lose(if url.span.is_empty() { span } else { url.span }, named, text);
+                self.record_loss(if url.span.is_empty() { span } else { url.span }, named, text);
             }
             return old.clone();
         };
-        let neighbour = self.translator.succession.neighbour(content.ty, self.way);
+        let neighbour = self.translator.type_mapping.find_neighbour(content.ty, self.way);
         let target = neighbour.filter(|_| self.reader.is_none()).unwrap_or(content.ty);
-        let inside = self.message(&content, target, span);
+        let inside = self.convert_message(&content, target, span);
         if inside == content {
             return old.clone();
         }
-        let mut new = any_of(self.tree, old.ty, inside);
+        let mut new = build_any(self.tree, old.ty, inside);
         let name = |ty| self.tree.message(ty).full_name();
         let place = url.as_ref().map_or(span, |it| it.span);
         let old_url = url.as_ref().and_then(|it| it.value.as_str()).unwrap_or_default();
         let prefix = old_url.rsplit_once('/').map_or("type.googleapis.com", |it| it.0);
         if target != content.ty {
-            self.change(place, name(content.ty), name(target));
+            self.record_change(place, name(content.ty), name(target));
         }
         let text = format!("{prefix}/{}", name(target));
         for entry in &mut new.entries {
@@ -328,7 +342,7 @@ impl<'a, 't> Carrier<'a, 't> {
     }
 }
 
-/// Whether what a field holds can be what another one holds.
+/// Returns true if what a field holds can be what another one holds.
 fn has_same_values(old: Field<'_>, new: Field<'_>) -> bool {
     let fits = old.cardinality() == new.cardinality()
         || old.cardinality() == Cardinality::Singular && new.cardinality() == Cardinality::Repeated;

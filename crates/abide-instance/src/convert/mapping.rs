@@ -2,7 +2,7 @@
 
 use abide_schema::value::Message;
 
-use super::builtin_protos::{Fault, own_api, read};
+use super::builtin_protos::{DeclarationError, get_builtin_protos, read_builtin_values};
 use crate::Notation;
 
 /// A `VersionMapping` of `api/abide/mapping/v1`: what of it concerns values.
@@ -22,14 +22,14 @@ impl VersionMapping {
     ///
     /// # Errors
     /// What is wrong with the file, and where.
-    pub fn read(text: &[u8], notation: Notation) -> Result<VersionMapping, Fault> {
+    pub fn read(text: &[u8], notation: Notation) -> Result<VersionMapping, DeclarationError> {
         let mut mapping = VersionMapping::default();
-        let tree = own_api();
+        let tree = get_builtin_protos();
         let pair = |message: &Message, from: &str, to: &str| {
             let text = |name| message.get_str(tree, name).map(str::to_owned);
             Some((text(from)?, text(to)?))
         };
-        for value in read("abide.mapping.v1.VersionMapping", text, notation)? {
+        for value in read_builtin_values("abide.mapping.v1.VersionMapping", text, notation)? {
             let messages = |name| value.get_all(tree, name).filter_map(|it| it.value.as_message());
             for ty in messages("types") {
                 mapping.types.extend(pair(ty, "old_name", "new_name"));

@@ -1,4 +1,5 @@
-//! Places inside of a message, as steps write them: `load_assignment.endpoints[0].lb_endpoints[].x`.
+//! Places inside of a message, as steps write them:
+//! `load_assignment.endpoints[0].lb_endpoints[].x`.
 
 use std::collections::BTreeMap;
 
@@ -8,24 +9,24 @@ use abide_syntax::Span;
 
 /// A place: names of fields, from the outside to the inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Path {
-    pub(super) segments: Vec<Segment>,
+pub(super) struct FieldPath {
+    pub(super) segments: Vec<PathSegment>,
 }
 
 /// One field of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Segment {
+pub(super) struct PathSegment {
     /// The name of the field.
     pub(super) name: String,
-    /// Which element of a list is meant.
-    pub(super) list: List,
+    /// The element of a list that a path means.
+    pub(super) list: ListPart,
     /// The message in an Any.
     pub(super) content: Option<String>,
 }
 
-/// Which element of a list a path goes into.
+/// The element of a list that a path goes into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum List {
+pub(super) enum ListPart {
     /// The field is no list, or its elements are what is moved.
     Plain,
     /// An element for each value.
@@ -34,20 +35,21 @@ pub(super) enum List {
     Only,
 }
 
-/// Why a value cannot get a place: one lower-case phrase.
-pub(super) type Refused = String;
+/// The reason for a value without a place: one lower-case phrase.
+pub(super) type RefusalReason = String;
 
-impl Path {
+impl FieldPath {
     /// Reads a path.
-    pub(super) fn parse(text: &str) -> Result<Path, Refused> {
+    pub(super) fn parse(text: &str) -> Result<FieldPath, RefusalReason> {
         let malformed = || format!("`{text}` is not a path, such as `a.b[].c`");
         let mut segments = Vec::new();
         let mut rest = text;
         loop {
             let end = rest.find(['.', '[', '(']).unwrap_or(rest.len());
             let (name, mut behind) = rest.split_at(end);
-            let mut segment = Segment { name: name.to_owned(), list: List::Plain, content: None };
-            for (brackets, list) in [("[]", List::Each), ("[0]", List::Only)] {
+            let mut segment =
+                PathSegment { name: name.to_owned(), list: ListPart::Plain, content: None };
+            for (brackets, list) in [("[]", ListPart::Each), ("[0]", ListPart::Only)] {
                 if let Some(after) = behind.strip_prefix(brackets) {
                     (segment.list, behind) = (list, after);
                 }
@@ -64,7 +66,7 @@ impl Path {
             segments.push(segment);
             match behind.strip_prefix('.') {
                 Some(after) => rest = after,
-                None if behind.is_empty() => return Ok(Path { segments }),
+                None if behind.is_empty() => return Ok(FieldPath { segments }),
                 None => return Err(malformed()),
             }
         }
@@ -76,13 +78,13 @@ impl Path {
         &self,
         tree: &'t Tree,
         ty: MessageId,
-    ) -> Result<(Field<'t>, Option<MessageId>), Refused> {
+    ) -> Result<(Field<'t>, Option<MessageId>), RefusalReason> {
         let mut within = tree.message(ty);
         for (at, segment) in self.segments.iter().enumerate() {
             let field = within.field_named(&segment.name).ok_or_else(|| {
                 format!("`{}` has no field `{}`", within.full_name(), segment.name)
             })?;
-            if segment.list != List::Plain && field.cardinality() != Cardinality::Repeated {
+            if segment.list != ListPart::Plain && field.cardinality() != Cardinality::Repeated {
                 return Err(format!("`{}` is no list", field.full_name()));
             }
             let content = match &segment.content {
@@ -103,22 +105,26 @@ impl Path {
     }
 
     /// The values at a place in a message: of singular messages along the way.
-    pub(super) fn values<'m>(&self, tree: &'m Tree, message: &'m Message) -> Vec<&'m Entry> {
+    pub(super) fn collect_values<'m>(
+        &self,
+        tree: &'m Tree,
+        message: &'m Message,
+    ) -> Vec<&'m Entry> {
         let Some((last, way)) = self.segments.split_last() else { return Vec::new() };
         let mut within = message;
         for segment in way {
-            let inside = entries(tree, within, &segment.name).last();
+            let inside = iter_entries(tree, within, &segment.name).last();
             let Some(inside) = inside.and_then(|it| it.value.as_message()) else {
                 return Vec::new();
             };
             within = inside;
         }
-        entries(tree, within, &last.name).collect()
+        iter_entries(tree, within, &last.name).collect()
     }
 }
 
 /// The entries of the field with a name.
-fn entries<'m>(
+fn iter_entries<'m>(
     tree: &'m Tree,
     message: &'m Message,
     name: &str,
@@ -128,7 +134,7 @@ fn entries<'m>(
 }
 
 /// An Any that holds a message; its text is that of the message.
-pub(super) fn any_of(tree: &Tree, ty: MessageId, content: Message) -> Message {
+pub(super) fn build_any(tree: &Tree, ty: MessageId, content: Message) -> Message {
     let url = format!("type.googleapis.com/{}", tree.message(content.ty).full_name());
     let mut any = Message::new(ty);
     let bytes = Codec::new(tree).encode(&content);
@@ -143,15 +149,15 @@ pub(super) fn any_of(tree: &Tree, ty: MessageId, content: Message) -> Message {
 }
 
 /// Puts the values of one step at places of a message.
-pub(super) struct Placing<'t> {
+pub(super) struct ValuePlacer<'t> {
     pub(super) tree: &'t Tree,
     /// The lists that the step added elements to, by their places, and how many they had before.
     made: BTreeMap<String, usize>,
 }
 
-impl<'t> Placing<'t> {
-    pub(super) fn new(tree: &'t Tree) -> Placing<'t> {
-        Placing { tree, made: BTreeMap::new() }
+impl<'t> ValuePlacer<'t> {
+    pub(super) fn new(tree: &'t Tree) -> ValuePlacer<'t> {
+        ValuePlacer { tree, made: BTreeMap::new() }
     }
 
     /// Puts values at a place, and makes the messages on the way. The outermost field that is made
@@ -159,24 +165,24 @@ impl<'t> Placing<'t> {
     pub(super) fn put(
         &mut self,
         message: &mut Message,
-        path: &Path,
+        path: &FieldPath,
         values: Vec<Entry>,
         key: Span,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RefusalReason> {
         self.put_at(message, &path.segments, values, key, "")
     }
 
     fn put_at(
         &mut self,
         message: &mut Message,
-        path: &[Segment],
+        path: &[PathSegment],
         values: Vec<Entry>,
         key: Span,
         around: &str,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RefusalReason> {
         let Some((segment, rest)) = path.split_first() else { return Ok(()) };
         let tree = self.tree;
-        let field = field_named(tree, message, &segment.name)?;
+        let field = find_field(tree, message, &segment.name)?;
         if let Some(oneof) = field.oneof() {
             let set = message.entries.iter().map(|it| tree.field(it.field));
             let other = { set }.find(|it| {
@@ -201,7 +207,7 @@ impl<'t> Placing<'t> {
         let place = format!("{around}/{}", segment.name);
         let element =
             |inside| Entry { key, ..Entry::new(field.id, Value::Message(Box::new(inside))) };
-        if segment.list == List::Each {
+        if segment.list == ListPart::Each {
             let before = message.entries_of(field.id).count();
             let Some(&start) = self.made.get(&place) else {
                 for (at, value) in (before..).zip(values) {
@@ -242,11 +248,11 @@ impl<'t> Placing<'t> {
     fn put_inside(
         &mut self,
         message: &mut Message,
-        segment: &Segment,
-        rest: &[Segment],
+        segment: &PathSegment,
+        rest: &[PathSegment],
         values: Vec<Entry>,
         place: &str,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), RefusalReason> {
         let tree = self.tree;
         let Some(name) = &segment.content else {
             return self.put_at(message, rest, values, Span::default(), place);
@@ -275,26 +281,30 @@ impl<'t> Placing<'t> {
                 content = *value;
             }
         }
-        *message = any_of(tree, message.ty, content);
+        *message = build_any(tree, message.ty, content);
         Ok(())
     }
 }
 
-fn field_named<'t>(tree: &'t Tree, message: &Message, name: &str) -> Result<Field<'t>, Refused> {
+fn find_field<'t>(
+    tree: &'t Tree,
+    message: &Message,
+    name: &str,
+) -> Result<Field<'t>, RefusalReason> {
     let view = tree.message(message.ty);
     let missing = || format!("`{}` has no field `{name}`", view.full_name());
     view.field_named(name).ok_or_else(missing)
 }
 
 /// Takes the values out of a place, and what becomes empty by that.
-pub(super) fn take(tree: &Tree, message: &mut Message, path: &[Segment]) -> Vec<Entry> {
+pub(super) fn take_values(tree: &Tree, message: &mut Message, path: &[PathSegment]) -> Vec<Entry> {
     let Some((segment, rest)) = path.split_first() else { return Vec::new() };
-    let Ok(field) = field_named(tree, message, &segment.name) else { return Vec::new() };
+    let Ok(field) = find_field(tree, message, &segment.name) else { return Vec::new() };
     let mut taken = Vec::new();
     let mut kept = Vec::new();
     let is_only = message.entries_of(field.id).count() == 1;
     for mut entry in std::mem::take(&mut message.entries) {
-        if entry.field != field.id || segment.list == List::Only && !is_only {
+        if entry.field != field.id || segment.list == ListPart::Only && !is_only {
             kept.push(entry);
             continue;
         }
@@ -304,12 +314,12 @@ pub(super) fn take(tree: &Tree, message: &mut Message, path: &[Segment]) -> Vec<
         }
         let Value::Message(inside) = &mut entry.value else { continue };
         let mut found = match &segment.content {
-            None => take(tree, inside, rest),
+            None => take_values(tree, inside, rest),
             Some(name) => take_content(tree, inside, name, rest),
         };
-        if found.is_empty() && segment.list == List::Each {
+        if found.is_empty() && segment.list == ListPart::Each {
             // An element that does not tell a zero has one.
-            found.extend(zero_at(tree, inside.ty, rest));
+            found.extend(find_zero(tree, inside.ty, rest));
         }
         let is_empty = inside.entries.is_empty() && inside.unknown.is_empty();
         if found.is_empty() || !is_empty {
@@ -322,16 +332,16 @@ pub(super) fn take(tree: &Tree, message: &mut Message, path: &[Segment]) -> Vec<
 }
 
 /// The value of a place where nothing is written, if it is a scalar.
-fn zero_at(tree: &Tree, ty: MessageId, path: &[Segment]) -> Option<Entry> {
-    let path = Path { segments: path.to_vec() };
+fn find_zero(tree: &Tree, ty: MessageId, path: &[PathSegment]) -> Option<Entry> {
+    let path = FieldPath { segments: path.to_vec() };
     let (field, _) = path.resolve(tree, ty).ok()?;
     let is_singular = field.cardinality() == Cardinality::Singular;
     let value = default_of(field).filter(|_| is_singular)?;
     Some(Entry::new(field.id, value))
 }
 
-fn take_content(tree: &Tree, any: &mut Message, name: &str, rest: &[Segment]) -> Vec<Entry> {
-    let Some(mut content) = content_of(tree, any) else { return Vec::new() };
+fn take_content(tree: &Tree, any: &mut Message, name: &str, rest: &[PathSegment]) -> Vec<Entry> {
+    let Some(mut content) = read_any_content(tree, any) else { return Vec::new() };
     if tree.message(content.ty).full_name() != name {
         return Vec::new();
     }
@@ -341,16 +351,16 @@ fn take_content(tree: &Tree, any: &mut Message, name: &str, rest: &[Segment]) ->
         let value = Value::Message(Box::new(content));
         return field.map(|field| Entry::new(field, value)).into_iter().collect();
     }
-    let taken = take(tree, &mut content, rest);
+    let taken = take_values(tree, &mut content, rest);
     *any = match content.entries.is_empty() {
         true => Message::new(any.ty),
-        false => any_of(tree, any.ty, content),
+        false => build_any(tree, any.ty, content),
     };
     taken
 }
 
-/// What an Any holds, if the tree has its type and its bytes can be read.
-pub(super) fn content_of(tree: &Tree, any: &Message) -> Option<Message> {
+/// Reads the message in an Any, if the tree has its type and its bytes can be read.
+pub(super) fn read_any_content(tree: &Tree, any: &Message) -> Option<Message> {
     if let Some(content) = &any.content {
         return Some((**content).clone());
     }
@@ -362,23 +372,23 @@ pub(super) fn content_of(tree: &Tree, any: &Message) -> Option<Message> {
 
 #[cfg(test)]
 mod tests {
-    use super::{List, Path};
+    use super::{FieldPath, ListPart};
 
     #[test]
     fn paths_are_read() {
-        let path = Path::parse("a.b[].c[0].d(x.y.Z).e").expect("a path");
+        let path = FieldPath::parse("a.b[].c[0].d(x.y.Z).e").expect("a path");
         let names: Vec<_> = path.segments.iter().map(|it| (&*it.name, it.list)).collect();
         let expected = [
-            ("a", List::Plain),
-            ("b", List::Each),
-            ("c", List::Only),
-            ("d", List::Plain),
-            ("e", List::Plain),
+            ("a", ListPart::Plain),
+            ("b", ListPart::Each),
+            ("c", ListPart::Only),
+            ("d", ListPart::Plain),
+            ("e", ListPart::Plain),
         ];
         assert_eq!(names, expected);
         assert_eq!(path.segments[3].content.as_deref(), Some("x.y.Z"));
         for wrong in ["", ".", "a.", "a[1]", "a(b", "a]b", "[]"] {
-            assert!(Path::parse(wrong).is_err(), "{wrong}");
+            assert!(FieldPath::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which type of the next version each type becomes, and back.
+//! Maps each type to its type in the next version, and back.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,15 +8,15 @@ use super::mapping::VersionMapping;
 
 /// Annotations that name the type that a message was made from: the option and the field of
 /// its value.
-const ANCESTRIES: &[(&str, &str)] = &[
+const PREVIOUS_TYPE_ANNOTATIONS: &[(&str, &str)] = &[
     ("abide.annotations.v1.message_policy", "previous_type"),
     ("udpa.annotations.versioning", "previous_message_type"),
     ("xds.annotations.v3.versioning", "previous_message_type"),
 ];
 
-/// How far a translation goes.
+/// The distance of a conversion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// To newer versions: up to this one, else to the newest stable one.
     Up(Option<PackageVersion>),
     /// To older versions: down to this major.
@@ -25,38 +25,38 @@ pub enum Way {
 
 /// The pairs of types of neighbouring versions of a tree.
 #[derive(Debug)]
-pub(super) struct Succession<'t> {
+pub(super) struct TypeMapping<'t> {
     tree: &'t Tree,
     next: HashMap<MessageId, MessageId>,
     previous: HashMap<MessageId, MessageId>,
 }
 
-impl<'t> Succession<'t> {
+impl<'t> TypeMapping<'t> {
     /// The pairs that a mapping names; of other types those that annotations of the newer
     /// version name; else a type is followed by that with the same name in the next version of
     /// its package.
-    pub(super) fn of(tree: &'t Tree, mapping: &VersionMapping) -> Succession<'t> {
+    pub(super) fn build(tree: &'t Tree, mapping: &VersionMapping) -> TypeMapping<'t> {
         let (next, previous) = (HashMap::new(), HashMap::new());
-        let mut pairs = Succession { tree, next, previous };
+        let mut pairs = TypeMapping { tree, next, previous };
         for (old, new) in &mapping.types {
             if let (Some(old), Some(new)) = (tree.message_named(old), tree.message_named(new)) {
-                pairs.put(old.id, new.id);
+                pairs.add_pair(old.id, new.id);
             }
         }
         for message in tree.files().flat_map(|file| file.all_messages()) {
-            let named = ANCESTRIES.iter().find_map(|(option, field)| {
+            let named = PREVIOUS_TYPE_ANNOTATIONS.iter().find_map(|(option, field)| {
                 let value = message.options()?.find_extension(tree, option)?.value.as_message()?;
                 value.get_str(tree, field)
             });
             if let Some(old) = named.and_then(|name| tree.message_named(name)) {
-                pairs.put(old.id, message.id);
+                pairs.add_pair(old.id, message.id);
             }
         }
         pairs.add_same_names();
         pairs
     }
 
-    fn put(&mut self, old: MessageId, new: MessageId) {
+    fn add_pair(&mut self, old: MessageId, new: MessageId) {
         // Some types of a version may be made from one type of the older version: the first counts.
         if old != new && !self.previous.contains_key(&new) {
             self.next.entry(old).or_insert(new);
@@ -93,26 +93,26 @@ impl<'t> Succession<'t> {
             let known = self.next.contains_key(&message.id);
             let named = self.tree.message_named(&format!("{new}.{}", message.relative_name()));
             if let Some(named) = named.filter(|_| !known) {
-                self.put(message.id, named.id);
+                self.add_pair(message.id, named.id);
             }
         }
     }
 
     /// The type of the next version.
-    pub(super) fn next_of(&self, ty: MessageId) -> Option<MessageId> {
+    pub(super) fn find_next(&self, ty: MessageId) -> Option<MessageId> {
         self.next.get(&ty).copied()
     }
 
     /// The type of the version before.
-    pub(super) fn previous_of(&self, ty: MessageId) -> Option<MessageId> {
+    pub(super) fn find_previous(&self, ty: MessageId) -> Option<MessageId> {
         self.previous.get(&ty).copied()
     }
 
     /// The type that a value of a type becomes in one step of the way.
-    pub(super) fn neighbour(&self, ty: MessageId, way: &Way) -> Option<MessageId> {
+    pub(super) fn find_neighbour(&self, ty: MessageId, way: &Direction) -> Option<MessageId> {
         let version = |ty| PackageVersion::from_package(self.tree.message(ty).package().name());
         match way {
-            Way::Up(to) => {
+            Direction::Up(to) => {
                 let next = *self.next.get(&ty)?;
                 let Some(version) = version(next) else { return Some(next) };
                 let admitted = match to {
@@ -124,7 +124,7 @@ impl<'t> Succession<'t> {
                 };
                 admitted.then_some(next)
             }
-            Way::Down(to) => {
+            Direction::Down(to) => {
                 let is_newer = version(ty).is_none_or(|it| it.major > *to);
                 self.previous.get(&ty).copied().filter(|_| is_newer)
             }

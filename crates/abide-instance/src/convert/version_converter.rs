@@ -2,7 +2,8 @@
 //!
 //! On the wire a value of the old type is one of the new type, so fields keep their values by
 //! number; renamed fields, enum values and promotions need no more. Types in an Any get their new
-//! names. What has no field with its number follows declared steps; what is left is a [`Loss`].
+//! names. What has no field with its number follows declared steps; what is left is a
+//! [`ConversionLoss`].
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,19 +11,19 @@ use abide_schema::value::{Codec, Message};
 use abide_schema::{Field, MessageId, Tree};
 use abide_syntax::Span;
 
-use super::builtin_protos::Fault;
-use super::converter::Carrier;
+use super::builtin_protos::DeclarationError;
+use super::converter::Converter;
 use super::mapping::VersionMapping;
-use super::path::content_of;
-use super::steps::{Migration, Step, Steps};
-use super::type_mapping::{Succession, Way};
+use super::path::read_any_content;
+use super::steps::{MigrationFile, MigrationStep, MigrationSteps};
+use super::type_mapping::{Direction, TypeMapping};
 
 /// More hops than any API has majors.
 const MAX_HOPS: usize = 64;
 
 /// Something of a value that the other version has no place for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loss {
+pub struct ConversionLoss {
     /// Where it stands.
     pub span: Span,
     /// The full name of the field, enum value or message.
@@ -35,7 +36,7 @@ pub struct Loss {
 
 /// What became of a part of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ConversionChange {
     /// Where it stands; empty if it is not in the text.
     pub span: Span,
     /// What it was: a name; empty if it is added.
@@ -46,27 +47,27 @@ pub struct Change {
 
 /// A value in another version.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Translated {
+pub struct ConvertedValue {
     /// The value. What the text still says about it has its place there; what differs has none.
     pub message: Message,
     /// What has no place in it.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<ConversionLoss>,
     /// What changed, in the order of the text.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ConversionChange>,
 }
 
 /// Somebody who reads values of a version of an API as a release of it declares them.
 #[derive(Clone, Copy, Debug)]
-pub struct Reader<'r> {
+pub struct OlderReader<'r> {
     /// What the release declares, under the names of the newest one.
     pub release: &'r Tree,
     /// The features that the reader lists about itself.
     pub features: &'r BTreeSet<String>,
 }
 
-impl Reader<'_> {
-    /// Whether the release declares a field.
-    pub(super) fn knows(&self, field: Field<'_>) -> bool {
+impl OlderReader<'_> {
+    /// Returns true if the release declares a field.
+    pub(super) fn has_field(&self, field: Field<'_>) -> bool {
         let message = field.containing_message().map(|it| it.full_name());
         let message = message.and_then(|name| self.release.message_named(&name));
         message.is_some_and(|it| it.field_numbered(field.number()).is_some())
@@ -75,17 +76,17 @@ impl Reader<'_> {
 
 /// Translates values between the versions in one tree.
 #[derive(Debug)]
-pub struct Translator<'t> {
+pub struct VersionConverter<'t> {
     tree: &'t Tree,
-    pub(super) succession: Succession<'t>,
-    pub(super) steps: Steps,
+    pub(super) type_mapping: TypeMapping<'t>,
+    pub(super) steps: MigrationSteps,
     /// Elements of the older version, and what has their values in the newer one.
     pub(super) replacements: HashMap<String, String>,
     /// Elements whose values may get lost, and why.
     pub(super) lossy: HashMap<String, String>,
 }
 
-impl<'t> Translator<'t> {
+impl<'t> VersionConverter<'t> {
     /// A translator between the versions of the packages of a tree.
     ///
     /// # Errors
@@ -93,48 +94,48 @@ impl<'t> Translator<'t> {
     pub fn new(
         tree: &'t Tree,
         mapping: VersionMapping,
-        migrations: &[Migration],
-    ) -> Result<Translator<'t>, Fault> {
-        let succession = Succession::of(tree, &mapping);
-        let steps = Steps::of(tree, &succession, migrations)?;
+        migrations: &[MigrationFile],
+    ) -> Result<VersionConverter<'t>, DeclarationError> {
+        let succession = TypeMapping::build(tree, &mapping);
+        let steps = MigrationSteps::read(tree, &succession, migrations)?;
         let replacements = mapping.replacements.into_iter().collect();
         let lossy = mapping.lossy.into_iter().collect();
-        Ok(Translator { tree, succession, steps, replacements, lossy })
+        Ok(VersionConverter { tree, type_mapping: succession, steps, replacements, lossy })
     }
 
     /// The steps between a type and what it becomes; if `is_within` a version, those for readers
     /// of its older releases.
-    pub(super) fn steps_between(
+    pub(super) fn find_steps_between(
         &self,
         old: MessageId,
         new: MessageId,
-        way: &Way,
+        way: &Direction,
         is_within: bool,
-    ) -> &[Step] {
+    ) -> &[MigrationStep] {
         if is_within {
             // The steps of a type with a successor lead there.
-            let leads_on = self.succession.next_of(old).is_some();
-            return if leads_on { &[] } else { self.steps.of_message(old) };
+            let leads_on = self.type_mapping.find_next(old).is_some();
+            return if leads_on { &[] } else { self.steps.get_steps(old) };
         }
         let (older, newer) = match way {
-            Way::Up(_) => (old, new),
-            Way::Down(_) => (new, old),
+            Direction::Up(_) => (old, new),
+            Direction::Down(_) => (new, old),
         };
-        if older == newer && matches!(way, Way::Down(_)) {
+        if older == newer && matches!(way, Direction::Down(_)) {
             return &[];
         }
-        self.steps.of_message(older)
+        self.steps.get_steps(older)
     }
 
     /// The versions of a type, the oldest first.
-    pub fn versions(&self, ty: MessageId) -> Vec<MessageId> {
+    pub fn collect_versions(&self, ty: MessageId) -> Vec<MessageId> {
         let mut versions = vec![ty];
-        while let Some(previous) = self.succession.previous_of(versions[0])
+        while let Some(previous) = self.type_mapping.find_previous(versions[0])
             && !versions.contains(&previous)
         {
             versions.insert(0, previous);
         }
-        while let Some(next) = versions.last().and_then(|it| self.succession.next_of(*it))
+        while let Some(next) = versions.last().and_then(|it| self.type_mapping.find_next(*it))
             && !versions.contains(&next)
         {
             versions.push(next);
@@ -143,15 +144,20 @@ impl<'t> Translator<'t> {
     }
 
     /// The major that a value of a type goes down to if nobody says another.
-    pub fn major_before(&self, ty: MessageId) -> Option<u32> {
-        let previous = self.succession.previous_of(ty)?;
+    pub fn find_previous_major(&self, ty: MessageId) -> Option<u32> {
+        let previous = self.type_mapping.find_previous(ty)?;
         Some(self.tree.message(previous).package().version().map_or(0, |it| it.major))
     }
 
     /// Carries a value all the way. Places of Structs are those of JSON or YAML if
     /// `structs_are_json`.
-    pub fn translate(&self, value: &Message, way: &Way, structs_are_json: bool) -> Translated {
-        let mut carrier = Carrier {
+    pub fn convert(
+        &self,
+        value: &Message,
+        way: &Direction,
+        structs_are_json: bool,
+    ) -> ConvertedValue {
+        let mut carrier = Converter {
             translator: self,
             tree: self.tree,
             way,
@@ -162,63 +168,61 @@ impl<'t> Translator<'t> {
         };
         let mut message = value.clone();
         for _ in 0..MAX_HOPS {
-            let target = self.succession.neighbour(message.ty, way).unwrap_or(message.ty);
-            let next = carrier.message(&message, target, Span::default());
+            let target = self.type_mapping.find_neighbour(message.ty, way).unwrap_or(message.ty);
+            let next = carrier.convert_message(&message, target, Span::default());
             if next == message {
                 break;
             }
             message = next;
         }
-        let Carrier { mut losses, mut changes, .. } = carrier;
+        let Converter { mut losses, mut changes, .. } = carrier;
         losses.sort_by_key(|it| it.span.start);
         losses.dedup();
         changes.sort_by_key(|it| it.span.start);
         changes.dedup();
-        Translated { message, losses, changes }
+        ConvertedValue { message, losses, changes }
     }
 
     /// A value for a reader of an older release of the same version. A step is taken, downwards,
     /// where that release lacks what the step makes, or where the reader does not list the feature
     /// that the step names. Fields that the release lacks and no step moves stay as they are.
-    pub fn downgrade(&self, value: &Message, reader: Reader<'_>) -> Translated {
-        let mut carrier = Carrier {
+    pub fn convert_for_reader(&self, value: &Message, reader: OlderReader<'_>) -> ConvertedValue {
+        let mut carrier = Converter {
             translator: self,
             tree: self.tree,
-            way: &Way::Down(u32::MAX),
+            way: &Direction::Down(u32::MAX),
             reader: Some(reader),
             structs_are_json: false,
             losses: Vec::new(),
             changes: Vec::new(),
         };
-        let message = carrier.message(value, value.ty, Span::default());
-        let Carrier { losses, changes, .. } = carrier;
-        Translated { message, losses, changes }
+        let message = carrier.convert_message(value, value.ty, Span::default());
+        let Converter { losses, changes, .. } = carrier;
+        ConvertedValue { message, losses, changes }
     }
 
     /// The features that steps name.
-    pub fn features(&self) -> impl Iterator<Item = &str> {
-        self.steps.features()
+    pub fn iter_features(&self) -> impl Iterator<Item = &str> {
+        self.steps.iter_features()
     }
 
-    /// Whether a value holds nothing that its types do not declare, Anys included: what must be so
-    /// after a translation.
+    /// Returns true if a value holds nothing that its types do not declare, Anys included: what
+    /// must be so after a translation.
     pub fn is_known(&self, message: &Message) -> bool {
         let codec = Codec::new(self.tree);
         let again = codec.decode(message.ty, &codec.encode(message));
-        again.is_ok_and(|it| self.holds_no_unknown(&it))
+        again.is_ok_and(|it| self.has_no_unknown(&it))
     }
 
-    fn holds_no_unknown(&self, message: &Message) -> bool {
+    fn has_no_unknown(&self, message: &Message) -> bool {
         let inside = |message: &Message| {
-            let any = content_of(self.tree, message);
+            let any = read_any_content(self.tree, message);
             let is_any = self.tree.message(message.ty).full_name() == "google.protobuf.Any";
-            !is_any
-                || message.entries.is_empty()
-                || any.is_some_and(|it| self.holds_no_unknown(&it))
+            !is_any || message.entries.is_empty() || any.is_some_and(|it| self.has_no_unknown(&it))
         };
         let messages = || message.entries.iter().filter_map(|it| it.value.as_message());
         message.unknown.is_empty()
             && inside(message)
-            && messages().all(|it| self.holds_no_unknown(it))
+            && messages().all(|it| self.has_no_unknown(it))
     }
 }

@@ -1,4 +1,4 @@
-//! What it costs a server to take a change: facts about resources, as data.
+//! Costs of changes for a server: facts about resources, as data.
 //!
 //! Seen on Envoy 1.40 in its statistics; `cargo xtask oracle --only runtime` checks
 //! them there.
@@ -6,9 +6,9 @@
 use abide_schema::MessageId;
 use abide_schema::{Tree, format_api_name};
 
-/// What it costs a server to take a change, the cheapest first.
+/// The cost of a change for a server, the cheapest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Cost {
+pub enum ChangeCost {
     /// Nothing: it means the same.
     Nothing,
     /// It takes effect at once. No connection is closed.
@@ -24,74 +24,74 @@ pub enum Cost {
     HotRestart,
 }
 
-impl Cost {
+impl ChangeCost {
     /// Its name in reports for programs.
     pub const fn name(self) -> &'static str {
         match self {
-            Cost::Nothing => "nothing",
-            Cost::Live => "live",
-            Cost::WarmsCluster => "warms-cluster",
-            Cost::DrainsFilterChain => "drains-filter-chain",
-            Cost::DrainsListener => "drains-listener",
-            Cost::HotRestart => "hot-restart",
+            ChangeCost::Nothing => "nothing",
+            ChangeCost::Live => "live",
+            ChangeCost::WarmsCluster => "warms-cluster",
+            ChangeCost::DrainsFilterChain => "drains-filter-chain",
+            ChangeCost::DrainsListener => "drains-listener",
+            ChangeCost::HotRestart => "hot-restart",
         }
     }
 
-    /// What it is, as a phrase that ends a sentence about a change.
+    /// Describes the cost, as a phrase that ends a sentence about a change.
     pub const fn phrase(self) -> &'static str {
         match self {
-            Cost::Nothing => "changes nothing",
-            Cost::Live => "takes effect live",
-            Cost::WarmsCluster => "warms the cluster again",
-            Cost::DrainsFilterChain => "drains the filter chain",
-            Cost::DrainsListener => "drains the listener",
-            Cost::HotRestart => "needs a hot restart",
+            ChangeCost::Nothing => "changes nothing",
+            ChangeCost::Live => "takes effect live",
+            ChangeCost::WarmsCluster => "warms the cluster again",
+            ChangeCost::DrainsFilterChain => "drains the filter chain",
+            ChangeCost::DrainsListener => "drains the listener",
+            ChangeCost::HotRestart => "needs a hot restart",
         }
     }
 }
 
-/// What changes of a message cost.
+/// The costs of changes of a message.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct MessageCosts {
     /// The API of the message, and its name in the package.
     api: &'static str,
     message: &'static str,
     /// The discovery service that sends it, if it is a resource.
     pub(super) service: Option<&'static str>,
     /// The cost of a change of a field; `None` where what is inside decides.
-    changed: Option<Cost>,
+    changed: Option<ChangeCost>,
     /// The cost of one that was added, and of one that was removed.
-    pub(super) added: Cost,
-    pub(super) removed: Cost,
+    pub(super) added: ChangeCost,
+    pub(super) removed: ChangeCost,
     /// Fields that cost something else.
-    fields: &'static [(&'static str, Option<Cost>)],
+    fields: &'static [(&'static str, Option<ChangeCost>)],
     /// Lists whose order means nothing.
     pub(super) unordered: &'static [&'static str],
 }
 
 /// A resource of which every change takes effect live.
-const fn live(service: &'static str, api: &'static str, message: &'static str) -> Facts {
-    Facts {
+const fn new_live(service: &'static str, api: &'static str, message: &'static str) -> MessageCosts {
+    MessageCosts {
         api,
         message,
         service: Some(service),
-        changed: Some(Cost::Live),
-        added: Cost::Live,
-        removed: Cost::Live,
+        changed: Some(ChangeCost::Live),
+        added: ChangeCost::Live,
+        removed: ChangeCost::Live,
         fields: &[],
         unordered: &["virtual_hosts"],
     }
 }
 
 /// A part of a file that is no resource.
-const fn part(
+const fn new_part(
     api: &'static str,
     message: &'static str,
-    changed: Option<Cost>,
+    changed: Option<ChangeCost>,
     unordered: &'static [&'static str],
-) -> Facts {
-    let cost = Cost::HotRestart;
-    Facts {
+) -> MessageCosts {
+    let cost = ChangeCost::HotRestart;
+    MessageCosts {
         api,
         message,
         service: None,
@@ -103,76 +103,76 @@ const fn part(
     }
 }
 
-const fn listener(api: &'static str) -> Facts {
-    const IN_PLACE: Option<Cost> = Some(Cost::DrainsFilterChain);
-    Facts {
+const fn new_listener(api: &'static str) -> MessageCosts {
+    const IN_PLACE: Option<ChangeCost> = Some(ChangeCost::DrainsFilterChain);
+    MessageCosts {
         api,
         message: "Listener",
         service: Some("LDS"),
-        changed: Some(Cost::DrainsListener),
-        added: Cost::Live,
-        removed: Cost::DrainsListener,
+        changed: Some(ChangeCost::DrainsListener),
+        added: ChangeCost::Live,
+        removed: ChangeCost::DrainsListener,
         fields: &[("filter_chains", IN_PLACE), ("default_filter_chain", IN_PLACE)],
         unordered: &[],
     }
 }
 
-const fn cluster(api: &'static str) -> Facts {
-    Facts {
+const fn new_cluster(api: &'static str) -> MessageCosts {
+    MessageCosts {
         api,
         message: "Cluster",
         service: Some("CDS"),
-        changed: Some(Cost::WarmsCluster),
-        added: Cost::WarmsCluster,
-        removed: Cost::Live,
+        changed: Some(ChangeCost::WarmsCluster),
+        added: ChangeCost::WarmsCluster,
+        removed: ChangeCost::Live,
         fields: &[],
         unordered: &[],
     }
 }
 
-const fn response(api: &'static str) -> Facts {
-    const NOTHING: Option<Cost> = Some(Cost::Nothing);
-    Facts {
+const fn new_response(api: &'static str) -> MessageCosts {
+    const NOTHING: Option<ChangeCost> = Some(ChangeCost::Nothing);
+    MessageCosts {
         fields: &[("version_info", NOTHING), ("nonce", NOTHING), ("control_plane", NOTHING)],
-        ..part(api, "DiscoveryResponse", None, &["resources"])
+        ..new_part(api, "DiscoveryResponse", None, &["resources"])
     }
 }
 
 /// The messages that cost something, by API and name.
-const FACTS: &[Facts] = &[
-    part("envoy.config.bootstrap.*", "Bootstrap", Some(Cost::HotRestart), &[]),
-    part(
+const FACTS: &[MessageCosts] = &[
+    new_part("envoy.config.bootstrap.*", "Bootstrap", Some(ChangeCost::HotRestart), &[]),
+    new_part(
         "envoy.config.bootstrap.*",
         "Bootstrap.StaticResources",
         None,
         &["listeners", "clusters", "secrets"],
     ),
-    Facts {
+    MessageCosts {
         service: Some("RTDS"),
-        fields: &[("static_layer", Some(Cost::Live))],
-        ..part("envoy.config.bootstrap.*", "RuntimeLayer", Some(Cost::HotRestart), &[])
+        fields: &[("static_layer", Some(ChangeCost::Live))],
+        ..new_part("envoy.config.bootstrap.*", "RuntimeLayer", Some(ChangeCost::HotRestart), &[])
     },
-    response("envoy.service.discovery.*"),
-    response("envoy.api.*"),
-    listener("envoy.config.listener.*"),
-    listener("envoy.api.*"),
-    cluster("envoy.config.cluster.*"),
-    cluster("envoy.api.*"),
-    live("RDS", "envoy.config.route.*", "RouteConfiguration"),
-    live("RDS", "envoy.api.*", "RouteConfiguration"),
-    live("SRDS", "envoy.config.route.*", "ScopedRouteConfiguration"),
-    live("SRDS", "envoy.api.*", "ScopedRouteConfiguration"),
-    live("EDS", "envoy.config.endpoint.*", "ClusterLoadAssignment"),
-    live("EDS", "envoy.api.*", "ClusterLoadAssignment"),
-    live("SDS", "envoy.extensions.transport_sockets.tls.*", "Secret"),
-    live("SDS", "envoy.api.*.auth", "Secret"),
-    live("RTDS", "envoy.service.runtime.*", "Runtime"),
-    live("RTDS", "envoy.service.discovery.*", "Runtime"),
+    new_response("envoy.service.discovery.*"),
+    new_response("envoy.api.*"),
+    new_listener("envoy.config.listener.*"),
+    new_listener("envoy.api.*"),
+    new_cluster("envoy.config.cluster.*"),
+    new_cluster("envoy.api.*"),
+    new_live("RDS", "envoy.config.route.*", "RouteConfiguration"),
+    new_live("RDS", "envoy.api.*", "RouteConfiguration"),
+    new_live("SRDS", "envoy.config.route.*", "ScopedRouteConfiguration"),
+    new_live("SRDS", "envoy.api.*", "ScopedRouteConfiguration"),
+    new_live("EDS", "envoy.config.endpoint.*", "ClusterLoadAssignment"),
+    new_live("EDS", "envoy.api.*", "ClusterLoadAssignment"),
+    new_live("SDS", "envoy.extensions.transport_sockets.tls.*", "Secret"),
+    new_live("SDS", "envoy.api.*.auth", "Secret"),
+    new_live("RTDS", "envoy.service.runtime.*", "Runtime"),
+    new_live("RTDS", "envoy.service.discovery.*", "Runtime"),
 ];
 
-impl Facts {
-    /// What is known of a message.
-    pub(super) fn of(tree: &Tree, ty: MessageId) -> Option<&'static Facts> {
+impl MessageCosts {
+    /// Finds the known costs of a message.
+    pub(super) fn find(tree: &Tree, ty: MessageId) -> Option<&'static MessageCosts> {
         let message = tree.message(ty);
         let package = message.package().name();
         // Nearly all messages of other APIs end here.
@@ -185,7 +185,7 @@ impl Facts {
     }
 
     /// The cost of a change of a field or of something in it.
-    pub(super) fn cost_of(&self, field: &str) -> Option<Cost> {
+    pub(super) fn cost_of(&self, field: &str) -> Option<ChangeCost> {
         let own = self.fields.iter().find(|(name, _)| *name == field);
         own.map_or(self.changed, |(_, cost)| *cost)
     }

@@ -112,12 +112,16 @@ fn said(ty: &str, old: &str, new: &str) -> Vec<Said> {
         (reading.message, document.span)
     };
     let ((old_value, old_span), (new_value, new_span)) = (read(old), read(new));
-    let found = diff(&tree, (&old_value, old_span), (&new_value, new_span));
+    let found = compare_instances(&tree, (&old_value, old_span), (&new_value, new_span));
     let said = found.iter().map(|it| {
         let services = it.services.iter().map(|(name, cost)| format!(", {name} {}", cost.name()));
         Said {
             what: format!("{} {}", it.kind.name(), it.path),
-            cost: format!("{}{}", it.cost.map_or("", Cost::name), services.collect::<String>()),
+            cost: format!(
+                "{}{}",
+                it.cost.map_or("", ChangeCost::name),
+                services.collect::<String>()
+            ),
             places: format!("{} | {}", &old[it.old.range()], &new[it.new.range()]),
         }
     });

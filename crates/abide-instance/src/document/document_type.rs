@@ -17,9 +17,9 @@ const WHOLE_FILES: &[(&[&str], &str)] = &[
     (&["envoy.service.runtime.*"], "Runtime"),
 ];
 
-/// What is known of the type of a document.
+/// The knowledge about the type of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DocumentType {
     /// A comment before it, or its key `@type`, names a type.
     Said(MessageId),
     /// They name a type that the tree does not declare.
@@ -30,21 +30,21 @@ pub enum Kind {
     Nothing,
 }
 
-impl Kind {
+impl DocumentType {
     /// The type, if there is one.
     pub fn ty(&self) -> Option<MessageId> {
         match self {
-            Kind::Said(ty) | Kind::Recognised(ty) => Some(*ty),
-            Kind::Unknown(_) | Kind::Nothing => None,
+            DocumentType::Said(ty) | DocumentType::Recognised(ty) => Some(*ty),
+            DocumentType::Unknown(_) | DocumentType::Nothing => None,
         }
     }
 
     /// The type with this name, which may be a URL.
-    pub(crate) fn said(tree: &Tree, url: &str) -> Kind {
+    pub(crate) fn from_name(tree: &Tree, url: &str) -> DocumentType {
         let (_, name) = url.rsplit_once('/').unwrap_or(("", url));
         match tree.message_named(name) {
-            Some(message) => Kind::Said(message.id),
-            None => Kind::Unknown(name.to_owned()),
+            Some(message) => DocumentType::Said(message.id),
+            None => DocumentType::Unknown(name.to_owned()),
         }
     }
 }
@@ -52,16 +52,16 @@ impl Kind {
 /// The type of a document: what its `@type` names, else the message among those that files hold
 /// on their own which has most of its keys, in the newest major that the tree has. One key that
 /// all kinds of resources have, `name`, speaks for none.
-pub fn kind_of(tree: &Tree, node: &JsonNode<'_>) -> Kind {
-    let JsonKind::Object(members) = &node.kind else { return Kind::Nothing };
+pub fn detect_document_type(tree: &Tree, node: &JsonNode<'_>) -> DocumentType {
+    let JsonKind::Object(members) = &node.kind else { return DocumentType::Nothing };
     if let Some(member) = members.iter().find(|member| member.key == "@type") {
         return match &member.value.kind {
-            JsonKind::String(url) => Kind::said(tree, url),
-            _ => Kind::Nothing,
+            JsonKind::String(url) => DocumentType::from_name(tree, url),
+            _ => DocumentType::Nothing,
         };
     }
     let mut found: Option<(usize, MessageId)> = None;
-    for versions in candidates(tree) {
+    for versions in collect_candidates(tree) {
         let known = |message: &MessageId| {
             let message = tree.message(*message);
             let known =
@@ -77,12 +77,12 @@ pub fn kind_of(tree: &Tree, node: &JsonNode<'_>) -> Kind {
             found = Some((most, newest));
         }
     }
-    found.map_or(Kind::Nothing, |(_, message)| Kind::Recognised(message))
+    found.map_or(DocumentType::Nothing, |(_, message)| DocumentType::Recognised(message))
 }
 
 /// The messages of the tree that files hold on their own, in the order of [`WHOLE_FILES`]: the
 /// versions of each, the newest first.
-fn candidates(tree: &Tree) -> Vec<Vec<MessageId>> {
+fn collect_candidates(tree: &Tree) -> Vec<Vec<MessageId>> {
     let versions = WHOLE_FILES.iter().map(|(apis, name)| {
         let is_near =
             |name: &str| apis.iter().any(|api| name.starts_with(api.trim_end_matches('*')));
@@ -100,38 +100,38 @@ fn candidates(tree: &Tree) -> Vec<Vec<MessageId>> {
     versions.collect()
 }
 
-/// What a comment says after `proto-message:`.
+/// Reads the name in a comment after `proto-message:`.
 /// Source: "Text Format Language Specification" of the protobuf documentation.
-pub(crate) fn named_in(comment: &[u8]) -> Option<&str> {
-    said_after(comment, b"proto-message:")
+pub(crate) fn read_named_type(comment: &[u8]) -> Option<&str> {
+    read_after(comment, b"proto-message:")
 }
 
-/// What a comment says after a word, without the sign of the comment.
-fn said_after<'c>(comment: &'c [u8], word: &[u8]) -> Option<&'c str> {
+/// Reads the text of a comment after a word, without the sign of the comment.
+fn read_after<'c>(comment: &'c [u8], word: &[u8]) -> Option<&'c str> {
     let comment = comment.trim_ascii().strip_prefix(b"#")?.trim_ascii_start();
     std::str::from_utf8(comment.strip_prefix(word)?.trim_ascii()).ok()
 }
 
 /// The type that the comments at the head of a text name: by its full name, or as the file sees it
 /// that another of them names after `proto-file:`.
-pub(crate) fn named_in_header(tree: &Tree, text: &[u8]) -> Kind {
+pub(crate) fn read_header_type(tree: &Tree, text: &[u8]) -> DocumentType {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let comments = lines.take_while(|line| line.is_empty() || line.starts_with(b"#"));
     let comments: Vec<&[u8]> = comments.collect();
-    let said = |word| comments.iter().find_map(|comment| said_after(comment, word));
-    let Some(name) = said(b"proto-message:") else { return Kind::Nothing };
-    let file = said(b"proto-file:").and_then(|path| file_at(tree, path));
+    let said = |word| comments.iter().find_map(|comment| read_after(comment, word));
+    let Some(name) = said(b"proto-message:") else { return DocumentType::Nothing };
+    let file = said(b"proto-file:").and_then(|path| find_file(tree, path));
     let package = file.map(|file| file.package().name()).filter(|it| !it.is_empty());
-    let seen = package.map(|package| Kind::said(tree, &format!("{package}.{name}")));
+    let seen = package.map(|package| DocumentType::from_name(tree, &format!("{package}.{name}")));
     match seen {
-        Some(kind @ Kind::Said(_)) => kind,
-        _ => Kind::said(tree, name),
+        Some(kind @ DocumentType::Said(_)) => kind,
+        _ => DocumentType::from_name(tree, name),
     }
 }
 
 /// The file that ends the path, as the path may count from the top of a repository.
-fn file_at<'t>(tree: &'t Tree, path: &str) -> Option<File<'t>> {
+fn find_file<'t>(tree: &'t Tree, path: &str) -> Option<File<'t>> {
     let ends = |file: &File<'_>| {
         path.strip_suffix(file.path()).is_some_and(|it| it.is_empty() || it.ends_with('/'))
     };

@@ -6,7 +6,7 @@ use abide_syntax::Span;
 
 /// The values at a path of keys, numbers of elements and `*` for all of them, with dots between
 /// them. A key may itself have dots: the longest key that the path begins with counts.
-pub(crate) fn values_at<'t>(node: JsonNode<'t>, path: &str) -> Vec<JsonNode<'t>> {
+pub(crate) fn find_values_at<'t>(node: JsonNode<'t>, path: &str) -> Vec<JsonNode<'t>> {
     let mut found = Vec::new();
     collect(node, path, &mut found);
     found
@@ -45,23 +45,23 @@ fn collect<'t>(node: JsonNode<'t>, path: &str, found: &mut Vec<JsonNode<'t>>) {
     }
 }
 
-/// Where the parts of a text stand that another text holds.
-pub(crate) struct Places {
+/// Maps positions of a text to those of the text that holds it.
+pub(crate) struct EmbeddedText {
     whole: Span,
     /// Of each line of the inner text, its start and where it stands in the outer one. Empty if
     /// the lines do not stand there as they are: then everything stands at the whole.
     lines: Vec<(u32, u32)>,
 }
 
-impl Places {
+impl EmbeddedText {
     /// The places of the text that stands at `whole` in `outer`: as it is, in quotes, or as a
     /// literal block of YAML, whose lines are indented.
-    pub(crate) fn of(outer: &str, whole: Span, inner: &str) -> Places {
-        let lines = lines(outer, whole, inner).unwrap_or_default();
-        Places { whole, lines }
+    pub(crate) fn new(outer: &str, whole: Span, inner: &str) -> EmbeddedText {
+        let lines = map_lines(outer, whole, inner).unwrap_or_default();
+        EmbeddedText { whole, lines }
     }
 
-    pub(crate) fn outer(&self, span: Span) -> Span {
+    pub(crate) fn to_outer(&self, span: Span) -> Span {
         let outer = |at: u32| {
             let line = self.lines.partition_point(|(inner, _)| *inner <= at).checked_sub(1)?;
             let (inner, outer) = self.lines[line];
@@ -74,7 +74,7 @@ impl Places {
     }
 }
 
-fn lines(outer: &str, whole: Span, inner: &str) -> Option<Vec<(u32, u32)>> {
+fn map_lines(outer: &str, whole: Span, inner: &str) -> Option<Vec<(u32, u32)>> {
     let written = outer.get(whole.range())?;
     let quote = u32::from(written.starts_with(['"', '\'']));
     if written[quote as usize..].starts_with(inner) && !inner.contains('\n') {
@@ -108,7 +108,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, path: &str, expected: &[&str]) {
         let documents = yaml::parse(text, Dialect::Protobuf).documents;
-        let found = documents.into_iter().flat_map(|node| values_at(node, path));
+        let found = documents.into_iter().flat_map(|node| find_values_at(node, path));
         let found: Vec<&str> = found.map(|node| &text[node.span.range()]).collect();
         assert_eq!(found, expected, "{path}");
     }
@@ -142,12 +142,12 @@ mod tests {
     #[track_caller]
     fn check_places(text: &str, words: &[&str], are_found: bool) {
         let mut documents = yaml::parse(text, Dialect::Protobuf).documents;
-        let node = values_at(documents.remove(0), "a").remove(0);
+        let node = find_values_at(documents.remove(0), "a").remove(0);
         let JsonKind::String(inner) = &node.kind else { panic!("{text} holds a text") };
-        let places = Places::of(text, node.span, inner);
+        let places = EmbeddedText::new(text, node.span, inner);
         for word in words {
             let at = inner.find(word).expect("the word is in the text") as u32;
-            let span = places.outer(Span { start: at, end: at + word.len() as u32 });
+            let span = places.to_outer(Span { start: at, end: at + word.len() as u32 });
             let expected = if are_found { word } else { &text[node.span.range()] };
             assert_eq!(&text[span.range()], expected);
         }

@@ -7,20 +7,20 @@ use abide_schema::value::{
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 
-use super::document_type::{Kind, kind_of, named_in, named_in_header};
-use super::embedded::{Places, values_at};
+use super::document_type::{DocumentType, detect_document_type, read_header_type, read_named_type};
+use super::embedded::{EmbeddedText, find_values_at};
 use super::typed_struct::open_structs;
 use crate::readers::yaml;
-use crate::readers::{Dialect, Notation, explain};
+use crate::readers::{Dialect, Notation, add_yaml_hints};
 
-/// How a text is read, where the text itself does not say.
+/// The way to read a text, where the text itself does not say.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadOptions {
     /// The notation.
     pub notation: Notation,
     /// The type of each document; `None`: each says it, or is recognised.
     pub ty: Option<MessageId>,
-    /// Whose reading is meant; `None`: that of the type.
+    /// The dialect of a reader; `None`: that of the type.
     pub dialect: Option<Dialect>,
 }
 
@@ -32,22 +32,22 @@ pub struct Instance {
     /// Its comments, in their order, with the sign that begins them. Of text
     /// format and YAML.
     pub comments: Vec<Span>,
-    /// What is malformed whatever the types are.
+    /// The errors that hold whatever the types are.
     pub errors: Vec<ReadError>,
-    /// What only the reader of these types takes: no errors, but other readers refuse it.
-    pub liberties: Vec<ReadError>,
+    /// Values that only the reader of these types takes: no errors, but other readers refuse them.
+    pub leniencies: Vec<ReadError>,
 }
 
 /// One instance of a text.
 #[derive(Debug)]
 pub struct Document {
-    /// Where it stands.
+    /// The span.
     pub span: Span,
-    /// What is known of its type.
-    pub kind: Kind,
+    /// The knowledge about its type.
+    pub kind: DocumentType,
     /// Its value and what is wrong with it; nothing if its type is not known.
     pub reading: Option<Reading>,
-    /// Whose reading it was.
+    /// The dialect of the reader.
     pub dialect: Dialect,
 }
 
@@ -67,14 +67,14 @@ impl Instance {
     pub fn read_at(tree: &Tree, text: &[u8], path: &str, options: ReadOptions) -> Instance {
         if text.len() > u32::MAX as usize {
             let message = "texts over four gigabytes are not supported";
-            return Instance::malformed(Span::default(), message);
+            return Instance::new_malformed(Span::default(), message);
         }
         match options.notation {
             Notation::Yaml => match std::str::from_utf8(text) {
                 Ok(text) => Instance::read_yaml(tree, text, path, options),
                 Err(error) => {
                     let place = Span::at(error.valid_up_to() as u32);
-                    Instance::malformed(place, "the text is not valid UTF-8")
+                    Instance::new_malformed(place, "the text is not valid UTF-8")
                 }
             },
             Notation::Json => Instance::read_json(tree, text, path, options),
@@ -83,50 +83,50 @@ impl Instance {
         }
     }
 
-    fn malformed(span: Span, message: impl Into<String>) -> Instance {
+    fn new_malformed(span: Span, message: impl Into<String>) -> Instance {
         let errors = vec![ReadError::new(ReadErrorKind::Syntax, span, message)];
         Instance { errors, ..Instance::default() }
     }
 
     fn read_yaml(tree: &Tree, text: &str, path: &str, options: ReadOptions) -> Instance {
         // What plain words mean depends on the types, which may have to be found in the text.
-        let said = options.dialect.or_else(|| Some(dialect_of(tree, options.ty?)));
-        let guess = || if names_envoy(tree) { Dialect::Envoy } else { Dialect::Protobuf };
+        let said = options.dialect.or_else(|| Some(get_dialect(tree, options.ty?)));
+        let guess = || if has_envoy_types(tree) { Dialect::Envoy } else { Dialect::Protobuf };
         let mut dialect = said.unwrap_or_else(guess);
-        let mut nodes = yaml_nodes(tree, text, path, dialect);
+        let mut nodes = read_yaml_nodes(tree, text, path, dialect);
         if said.is_none() {
-            let mut types = nodes.found.iter().filter_map(|it| it.kind(tree).ty());
-            let found = match types.any(|ty| dialect_of(tree, ty) == Dialect::Envoy) {
+            let mut types = nodes.found.iter().filter_map(|it| it.detect_type(tree).ty());
+            let found = match types.any(|ty| get_dialect(tree, ty) == Dialect::Envoy) {
                 true => Dialect::Envoy,
                 false => Dialect::Protobuf,
             };
             if found != dialect {
                 dialect = found;
-                nodes = yaml_nodes(tree, text, path, dialect);
+                nodes = read_yaml_nodes(tree, text, path, dialect);
             }
         }
         let YamlNodes { mut parsed, mut found } = nodes;
         if path.is_empty() && dialect == Dialect::Envoy {
-            keep_first(tree, text, &mut parsed, &mut found, options);
+            keep_first_document(tree, text, &mut parsed, &mut found, options);
         }
         // A document that is empty holds nothing to judge.
         found.retain(|it| !matches!(it.node.kind, JsonKind::Null));
         if found.is_empty() && said == Some(Dialect::Envoy) && path.is_empty() {
             let text = "the document is empty, which Envoy refuses";
             if parsed.errors.is_empty() {
-                return Instance::malformed(Span::default(), text);
+                return Instance::new_malformed(Span::default(), text);
             }
         }
         let mut instance = Instance {
             documents: Vec::new(),
             comments: parsed.comments,
             errors: parsed.errors,
-            liberties: parsed.liberties,
+            leniencies: parsed.liberties,
         };
-        for Found { node, said } in found {
+        for FoundValue { node, said } in found {
             match &node.kind {
                 JsonKind::String(inner) if !path.is_empty() => {
-                    instance.add_inner(tree, text, node.span, inner, options);
+                    instance.read_inner(tree, text, node.span, inner, options);
                 }
                 _ => instance.documents.push(Document::of(tree, text, node, said, options)),
             }
@@ -137,26 +137,26 @@ impl Instance {
     fn read_json(tree: &Tree, text: &[u8], path: &str, options: ReadOptions) -> Instance {
         let values = |dialect: Dialect| {
             let (node, errors) = parse_json(text, dialect.mapping());
-            let found = node.map_or_else(Vec::new, |node| values_at(node, path));
+            let found = node.map_or_else(Vec::new, |node| find_values_at(node, path));
             let is_liberty = |it: &ReadError| it.kind == ReadErrorKind::Leniency;
             let (liberties, errors) = errors.into_iter().partition(is_liberty);
             (found, errors, liberties)
         };
         // The mapping depends on the type, which may have to be found in the text.
-        let said = options.dialect.or_else(|| Some(dialect_of(tree, options.ty?)));
+        let said = options.dialect.or_else(|| Some(get_dialect(tree, options.ty?)));
         let (mut found, mut errors, mut liberties) = values(said.unwrap_or(Dialect::Envoy));
         if said.is_none() {
-            let types = found.iter().filter_map(|node| kind_of(tree, node).ty());
-            if !{ types }.any(|ty| dialect_of(tree, ty) == Dialect::Envoy) {
+            let types = found.iter().filter_map(|node| detect_document_type(tree, node).ty());
+            if !{ types }.any(|ty| get_dialect(tree, ty) == Dialect::Envoy) {
                 (found, errors, liberties) = values(Dialect::Protobuf);
             }
         }
-        let mut instance = Instance { errors, liberties, ..Instance::default() };
+        let mut instance = Instance { errors, leniencies: liberties, ..Instance::default() };
         let text = std::str::from_utf8(text).unwrap_or_default();
         for node in found {
             match &node.kind {
                 JsonKind::String(inner) if !path.is_empty() => {
-                    instance.add_inner(tree, text, node.span, inner, options);
+                    instance.read_inner(tree, text, node.span, inner, options);
                 }
                 _ => instance.documents.push(Document::of(tree, text, node, None, options)),
             }
@@ -165,7 +165,7 @@ impl Instance {
     }
 
     /// Reads a text that stands inside of another one.
-    fn add_inner(
+    fn read_inner(
         &mut self,
         tree: &Tree,
         outer: &str,
@@ -173,8 +173,8 @@ impl Instance {
         inner: &str,
         options: ReadOptions,
     ) {
-        let places = Places::of(outer, span, inner);
-        let place = |span: Span| places.outer(span);
+        let places = EmbeddedText::new(outer, span, inner);
+        let place = |span: Span| places.to_outer(span);
         let options = ReadOptions { notation: Notation::Yaml, ..options };
         let mut instance = Instance::read_yaml(tree, inner, "", options);
         for document in &mut instance.documents {
@@ -183,12 +183,12 @@ impl Instance {
                 reading.move_spans(&place);
             }
         }
-        for error in instance.errors.iter_mut().chain(&mut instance.liberties) {
+        for error in instance.errors.iter_mut().chain(&mut instance.leniencies) {
             error.move_spans(&place);
         }
         self.documents.append(&mut instance.documents);
         self.errors.append(&mut instance.errors);
-        self.liberties.append(&mut instance.liberties);
+        self.leniencies.append(&mut instance.leniencies);
         self.comments.extend(instance.comments.into_iter().map(place));
         self.comments.sort_by_key(|it| it.start);
     }
@@ -197,10 +197,10 @@ impl Instance {
         let whole = Span { start: 0, end: text.len() as u32 };
         let codec = Codec::new(tree);
         let header = || match path {
-            "" => named_in_header(tree, text),
-            _ => Kind::Nothing,
+            "" => read_header_type(tree, text),
+            _ => DocumentType::Nothing,
         };
-        let kind = options.ty.map_or_else(header, Kind::Said);
+        let kind = options.ty.map_or_else(header, DocumentType::Said);
         let read = |ty| codec.read_text_at(ty, text, path, UndeclaredPolicy::Ignore);
         let readings = match kind.ty().map(read) {
             None => vec![(whole, None)],
@@ -220,18 +220,18 @@ impl Instance {
         Instance { documents, comments: text_comments(text), ..Instance::default() }
     }
 
-    fn of(document: Document) -> Instance {
+    fn from_document(document: Document) -> Instance {
         Instance { documents: vec![document], ..Instance::default() }
     }
 
     fn read_binary(tree: &Tree, bytes: &[u8], options: ReadOptions) -> Instance {
         let span = Span { start: 0, end: bytes.len() as u32 };
-        let kind = options.ty.map_or(Kind::Nothing, Kind::Said);
+        let kind = options.ty.map_or(DocumentType::Nothing, DocumentType::Said);
         let codec = Codec::new(tree);
         let decoded = options.ty.map(|ty| codec.decode(ty, bytes));
         match decoded.transpose() {
             Ok(message) => {
-                Instance::of(Document::read(tree, span, kind, options, |ty, dialect| {
+                Instance::from_document(Document::read(tree, span, kind, options, |ty, dialect| {
                     let mut reading =
                         Reading::from_message(message.unwrap_or_else(|| Message::new(ty)));
                     codec.open_any(&mut reading);
@@ -239,49 +239,51 @@ impl Instance {
                     reading
                 }))
             }
-            Err(error) => Instance::malformed(Span::at(error.offset as u32), error.message),
+            Err(error) => Instance::new_malformed(Span::at(error.offset as u32), error.message),
         }
     }
 }
 
 /// A value in a text that is an instance, and what a comment says of its type.
-struct Found<'t> {
+struct FoundValue<'t> {
     node: JsonNode<'t>,
-    said: Option<Kind>,
+    said: Option<DocumentType>,
 }
 
-impl Found<'_> {
-    fn kind(&self, tree: &Tree) -> Kind {
-        self.said.clone().unwrap_or_else(|| kind_of(tree, &self.node))
+impl FoundValue<'_> {
+    fn detect_type(&self, tree: &Tree) -> DocumentType {
+        self.said.clone().unwrap_or_else(|| detect_document_type(tree, &self.node))
     }
 }
 
 struct YamlNodes<'t> {
     parsed: yaml::YamlText<'t>,
-    found: Vec<Found<'t>>,
+    found: Vec<FoundValue<'t>>,
 }
 
-fn yaml_nodes<'t>(tree: &Tree, text: &'t str, path: &str, dialect: Dialect) -> YamlNodes<'t> {
+fn read_yaml_nodes<'t>(tree: &Tree, text: &'t str, path: &str, dialect: Dialect) -> YamlNodes<'t> {
     let mut parsed = yaml::parse(text, dialect);
-    let headers = headers(tree, text, &parsed);
+    let headers = read_headers(tree, text, &parsed);
     let documents = std::mem::take(&mut parsed.documents).into_iter().zip(headers);
     let found = documents.flat_map(|(node, said)| {
         let said = said.filter(|_| path.is_empty());
-        values_at(node, path).into_iter().map(move |node| Found { node, said: said.clone() })
+        find_values_at(node, path)
+            .into_iter()
+            .map(move |node| FoundValue { node, said: said.clone() })
     });
     YamlNodes { found: found.collect(), parsed }
 }
 
 /// Of a file that Envoy itself loads, only the first document counts.
-fn keep_first(
+fn keep_first_document(
     tree: &Tree,
     text: &str,
     parsed: &mut yaml::YamlText<'_>,
-    found: &mut Vec<Found<'_>>,
+    found: &mut Vec<FoundValue<'_>>,
     options: ReadOptions,
 ) {
     let Some(first) = found.first() else { return };
-    let ty = options.ty.or_else(|| first.kind(tree).ty());
+    let ty = options.ty.or_else(|| first.detect_type(tree).ty());
     let is_file = |ty| ["Bootstrap", "DiscoveryResponse"].contains(&tree.message(ty).name());
     if options.dialect.is_none() && !ty.is_some_and(is_file) {
         return;
@@ -304,17 +306,17 @@ fn keep_first(
 }
 
 /// The types that comments name, document by document: those between it and the one before.
-fn headers(tree: &Tree, text: &str, parsed: &yaml::YamlText<'_>) -> Vec<Option<Kind>> {
+fn read_headers(tree: &Tree, text: &str, parsed: &yaml::YamlText<'_>) -> Vec<Option<DocumentType>> {
     let mut comments = parsed.comments.iter().peekable();
     let headers = parsed.documents.iter().map(|node| {
         let mut said = None;
         while let Some(comment) = comments.next_if(|it| it.start < node.span.end) {
-            let name = text.get(comment.range()).and_then(|it| named_in(it.as_bytes()));
+            let name = text.get(comment.range()).and_then(|it| read_named_type(it.as_bytes()));
             if comment.start <= node.span.start {
                 said = said.or(name);
             }
         }
-        said.map(|name| Kind::said(tree, name))
+        said.map(|name| DocumentType::from_name(tree, name))
     });
     headers.collect()
 }
@@ -325,17 +327,18 @@ impl Document {
         tree: &Tree,
         text: &str,
         mut node: JsonNode<'_>,
-        said: Option<Kind>,
+        said: Option<DocumentType>,
         options: ReadOptions,
     ) -> Document {
         let span = node.span;
         let codec = Codec::new(tree);
         let kind = match (options.ty, said) {
-            (Some(ty), _) => Kind::Said(ty),
+            (Some(ty), _) => DocumentType::Said(ty),
             (None, Some(said)) => said,
             (None, None) => {
-                let kind = kind_of(tree, &node);
-                if let (Kind::Said(ty), JsonKind::Object(members)) = (&kind, &mut node.kind) {
+                let kind = detect_document_type(tree, &node);
+                if let (DocumentType::Said(ty), JsonKind::Object(members)) = (&kind, &mut node.kind)
+                {
                     // It says its type as what an Any holds does.
                     members.retain(|member| member.key != "@type");
                     let value = members.iter().position(|member| member.key == "value");
@@ -351,7 +354,7 @@ impl Document {
             let mut reading = codec.read_json_node_as(mapping, ty, &node, UndeclaredPolicy::Ignore);
             open_structs(tree, dialect, &mut reading);
             if options.notation == Notation::Yaml {
-                explain(tree, text, dialect, &mut reading.errors);
+                add_yaml_hints(tree, text, dialect, &mut reading.errors);
             }
             reading
         })
@@ -360,12 +363,12 @@ impl Document {
     fn read(
         tree: &Tree,
         span: Span,
-        kind: Kind,
+        kind: DocumentType,
         options: ReadOptions,
         read: impl FnOnce(MessageId, Dialect) -> Reading,
     ) -> Document {
         let ty = kind.ty();
-        let of_type = || ty.map_or(Dialect::Protobuf, |ty| dialect_of(tree, ty));
+        let of_type = || ty.map_or(Dialect::Protobuf, |ty| get_dialect(tree, ty));
         let dialect = options.dialect.unwrap_or_else(of_type);
         Document { span, kind, reading: ty.map(|ty| read(ty, dialect)), dialect }
     }
@@ -376,11 +379,11 @@ impl Document {
     }
 }
 
-/// Whether a tree has types that Envoy reads.
-fn names_envoy(tree: &Tree) -> bool {
+/// Returns true if a tree has types that Envoy reads.
+fn has_envoy_types(tree: &Tree) -> bool {
     tree.packages().any(|it| it.name().starts_with("envoy."))
 }
 
-fn dialect_of(tree: &Tree, ty: MessageId) -> Dialect {
-    Dialect::of_type(&tree.message(ty).full_name())
+fn get_dialect(tree: &Tree, ty: MessageId) -> Dialect {
+    Dialect::from_type(&tree.message(ty).full_name())
 }

@@ -7,14 +7,14 @@ use abide_schema::value::{Codec, Entry, Message, ReadError, Reading, UndeclaredP
 use abide_schema::{MessageId, Tree};
 use abide_syntax::Span;
 
-use crate::readers::{Dialect, message_without_places, of_struct};
+use crate::readers::{Dialect, remove_message_places, struct_to_json};
 
 /// The messages that name a type and hold a Struct.
 const NAMES: [&str; 2] = ["xds.type.v3.TypedStruct", "udpa.type.v1.TypedStruct"];
 const TYPE_URL: i32 = 1;
 const VALUE: i32 = 2;
 
-/// Whether a message names the type of a Struct that it holds.
+/// Returns true if a message names the type of a Struct that it holds.
 pub(crate) fn is_typed_struct(tree: &Tree, ty: MessageId) -> bool {
     let view = tree.message(ty);
     view.name() == "TypedStruct" && NAMES.contains(&&*view.full_name())
@@ -26,8 +26,8 @@ pub(crate) fn is_typed_struct(tree: &Tree, ty: MessageId) -> bool {
 /// A type that the tree does not declare is no error: plugins have names of their own for what
 /// they alone read.
 pub(crate) fn open_structs(tree: &Tree, dialect: Dialect, reading: &mut Reading) {
-    let mut opener = Opener { codec: Codec::new(tree), dialect, found: Vec::new() };
-    opener.open(&mut reading.message);
+    let mut opener = StructOpener { codec: Codec::new(tree), dialect, found: Vec::new() };
+    opener.open_message(&mut reading.message);
     if opener.found.is_empty() {
         return;
     }
@@ -41,29 +41,29 @@ pub(crate) fn open_structs(tree: &Tree, dialect: Dialect, reading: &mut Reading)
     reading.undeclared.sort_by_key(|it| it.key.start);
 }
 
-struct Opener<'t> {
+struct StructOpener<'t> {
     codec: Codec<'t>,
     dialect: Dialect,
     found: Vec<Reading>,
 }
 
-impl Opener<'_> {
-    fn open(&mut self, message: &mut Message) {
+impl StructOpener<'_> {
+    fn open_message(&mut self, message: &mut Message) {
         let tree = self.codec.tree();
         if message.content.is_none() && is_typed_struct(tree, message.ty) {
-            message.content = self.content(message).map(Box::new);
+            message.content = self.read_content(message).map(Box::new);
         }
         if let Some(content) = &mut message.content {
-            return self.open(content);
+            return self.open_message(content);
         }
         for entry in &mut message.entries {
             if let Value::Message(inner) = &mut entry.value {
-                self.open(inner);
+                self.open_message(inner);
             }
         }
     }
 
-    fn content(&mut self, message: &Message) -> Option<Message> {
+    fn read_content(&mut self, message: &Message) -> Option<Message> {
         let tree = self.codec.tree();
         let url = message.find_by_number(tree, TYPE_URL)?.value.as_str()?;
         let ty = tree.message_named(url.rsplit_once('/').map_or(url, |it| it.1))?.id;
@@ -72,7 +72,7 @@ impl Opener<'_> {
         else {
             return Some(Message::new(ty));
         };
-        let node = of_struct(tree, inside, span);
+        let node = struct_to_json(tree, inside, span);
         let mapping = self.dialect.mapping();
         let mut reading =
             self.codec.read_json_node_as(mapping, ty, &node, UndeclaredPolicy::Ignore);
@@ -83,12 +83,12 @@ impl Opener<'_> {
 }
 
 /// A TypedStruct like `old` that holds another value; places stay where its text says the same.
-pub(crate) fn holding(tree: &Tree, old: &Message, content: Message) -> Message {
+pub(crate) fn replace_content(tree: &Tree, old: &Message, content: Message) -> Message {
     let mut new = Message::new(old.ty);
     let name = tree.message(content.ty).full_name();
     for (number, value) in [
         (TYPE_URL, Value::String(name.into())),
-        (VALUE, Value::Message(Box::new(struct_of(tree, old.ty, &content)))),
+        (VALUE, Value::Message(Box::new(build_struct(tree, old.ty, &content)))),
     ] {
         let Some(field) = tree.message(old.ty).field_numbered(number) else { continue };
         let before = old.find_by_number(tree, number);
@@ -107,39 +107,39 @@ pub(crate) fn holding(tree: &Tree, old: &Message, content: Message) -> Message {
 }
 
 /// The `google.protobuf.Struct` of a TypedStruct that stands for a value.
-fn struct_of(tree: &Tree, typed_struct: MessageId, content: &Message) -> Message {
+fn build_struct(tree: &Tree, typed_struct: MessageId, content: &Message) -> Message {
     let codec = Codec::new(tree);
     let field = tree.message(typed_struct).field_numbered(VALUE);
     let ty = field.and_then(|it| it.message_type()).map_or(typed_struct, |it| it.id);
     let text = codec.to_json_with_declared_names(content).unwrap_or_else(|_| "{}".to_owned());
-    message_without_places(codec.read_json(ty, text.as_bytes(), UndeclaredPolicy::Refuse).message)
+    remove_message_places(codec.read_json(ty, text.as_bytes(), UndeclaredPolicy::Refuse).message)
 }
 
 /// The value with each TypedStruct in the one spelling of what it holds, also those that stand in
 /// an Any: two that hold the same value are equal.
-pub(crate) fn settled(tree: &Tree, dialect: Dialect, message: &Message) -> Message {
+pub(crate) fn normalize_structs(tree: &Tree, dialect: Dialect, message: &Message) -> Message {
     let mut reading = Reading::from_message(message.clone());
     let codec = Codec::new(tree);
     codec.open_any(&mut reading);
     open_structs(tree, dialect, &mut reading);
     let mut message = reading.message;
-    settle(codec, &mut message);
+    normalize_in_place(codec, &mut message);
     message
 }
 
-fn settle(codec: Codec<'_>, message: &mut Message) {
+fn normalize_in_place(codec: Codec<'_>, message: &mut Message) {
     let tree = codec.tree();
     let Some(mut content) = message.content.take() else {
         for entry in &mut message.entries {
             if let Value::Message(inner) = &mut entry.value {
-                settle(codec, inner);
+                normalize_in_place(codec, inner);
             }
         }
         return;
     };
-    settle(codec, &mut content);
+    normalize_in_place(codec, &mut content);
     if is_typed_struct(tree, message.ty) {
-        *message = holding(tree, message, *content);
+        *message = replace_content(tree, message, *content);
         return;
     }
     for entry in &mut message.entries {

@@ -6,22 +6,22 @@ use abide_syntax::Span;
 
 /// Something that an instance holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Visit<'t, 'm> {
-    /// What it is.
-    pub met: Met<'t, 'm>,
-    /// Where it stands; what is implicit stands where its message does.
+pub struct WalkItem<'t, 'm> {
+    /// The value.
+    pub met: Item<'t, 'm>,
+    /// The span; an implicit value has that of its message.
     pub span: Span,
-    /// Whether it is inside of a `google.protobuf.Any`.
+    /// True if it is inside of a `google.protobuf.Any`.
     pub in_any: bool,
 }
 
-/// What a walk meets.
+/// A value that a walk visits.
 #[derive(Clone, Copy, Debug)]
-pub enum Met<'t, 'm> {
+pub enum Item<'t, 'm> {
     /// A message, before what it holds.
     Message(&'m Message),
     /// A message whose type the instance itself names, before it is met as a message.
-    Named(Named<'m>),
+    Named(NamedType<'m>),
     /// A field that is set, in its message: once, also where it is repeated.
     Field(Field<'t>, &'m Message),
     /// A value of an enum that is written.
@@ -37,30 +37,30 @@ pub fn walk<'t, 'm>(
     tree: &'t Tree,
     message: &'m Message,
     span: Span,
-    visit: &mut dyn FnMut(Visit<'t, 'm>),
+    visit: &mut dyn FnMut(WalkItem<'t, 'm>),
 ) {
-    let mut walk = Walk { tree, visit };
-    walk.meet(Met::Named(Named { message, place: span, span }), span, false);
-    walk.message(message, span, false);
+    let mut walk = InstanceWalk { tree, visit };
+    walk.visit(Item::Named(NamedType { message, place: span, span }), span, false);
+    walk.visit_message(message, span, false);
 }
 
-struct Walk<'t, 'v, 'm> {
+struct InstanceWalk<'t, 'v, 'm> {
     tree: &'t Tree,
-    visit: &'v mut dyn FnMut(Visit<'t, 'm>),
+    visit: &'v mut dyn FnMut(WalkItem<'t, 'm>),
 }
 
-impl<'t, 'm> Walk<'t, '_, 'm> {
-    fn meet(&mut self, met: Met<'t, 'm>, span: Span, in_any: bool) {
-        (self.visit)(Visit { met, span, in_any });
+impl<'t, 'm> InstanceWalk<'t, '_, 'm> {
+    fn visit(&mut self, met: Item<'t, 'm>, span: Span, in_any: bool) {
+        (self.visit)(WalkItem { met, span, in_any });
     }
 
-    fn message(&mut self, message: &'m Message, span: Span, in_any: bool) {
-        self.meet(Met::Message(message), span, in_any);
+    fn visit_message(&mut self, message: &'m Message, span: Span, in_any: bool) {
+        self.visit(Item::Message(message), span, in_any);
         if let Some(content) = &message.content {
             let url = message.find_by_number(self.tree, 1).map(|entry| entry.span);
             let place = url.filter(|it| !it.is_empty()).unwrap_or(span);
-            self.meet(Met::Named(Named { message: content, place, span }), span, true);
-            self.message(content, span, true);
+            self.visit(Item::Named(NamedType { message: content, place, span }), span, true);
+            self.visit_message(content, span, true);
             return;
         }
         let view = self.tree.message(message.ty);
@@ -69,10 +69,10 @@ impl<'t, 'm> Walk<'t, '_, 'm> {
             let field = self.tree.field(entry.field);
             let is_next = before.is_some_and(|it| it.field == entry.field);
             if !is_next {
-                self.meet(Met::Field(field, message), entry.key, in_any);
+                self.visit(Item::Field(field, message), entry.key, in_any);
             }
             before = Some(entry);
-            self.value(field, &entry.value, entry.span, in_any);
+            self.visit_value(field, &entry.value, entry.span, in_any);
         }
         let set = |field: Field<'_>| message.entries.iter().any(|it| it.field == field.id);
         for field in view.fields() {
@@ -80,20 +80,20 @@ impl<'t, 'm> Walk<'t, '_, 'm> {
                 && field.cardinality() == Cardinality::Singular
                 && field.oneof().is_none()
                 && !set(field)
-                && let Some(value) = implicit(self.tree, field, item)
+                && let Some(value) = find_implicit(self.tree, field, item)
             {
-                self.meet(Met::ImplicitEnumValue(field, value), span, in_any);
+                self.visit(Item::ImplicitEnumValue(field, value), span, in_any);
             }
         }
     }
 
-    fn value(&mut self, field: Field<'t>, value: &'m Value, span: Span, in_any: bool) {
+    fn visit_value(&mut self, field: Field<'t>, value: &'m Value, span: Span, in_any: bool) {
         match value {
-            Value::Message(message) => self.message(message, span, in_any),
+            Value::Message(message) => self.visit_message(message, span, in_any),
             Value::Enum(number) => {
                 let Some(item) = field.enum_type() else { return };
                 if let Some(value) = item.value_numbered(*number) {
-                    self.meet(Met::EnumValue(field, value), span, in_any);
+                    self.visit(Item::EnumValue(field, value), span, in_any);
                 }
             }
             _ => {}
@@ -102,7 +102,7 @@ impl<'t, 'm> Walk<'t, '_, 'm> {
 }
 
 /// The value of an enum field that is not set.
-fn implicit<'t>(
+fn find_implicit<'t>(
     tree: &'t Tree,
     field: Field<'t>,
     item: abide_schema::EnumId,
@@ -115,20 +115,20 @@ fn implicit<'t>(
 
 /// A message whose type the instance itself names: the document, and what an Any holds.
 #[derive(Clone, Copy, Debug)]
-pub struct Named<'m> {
+pub struct NamedType<'m> {
     /// The message.
     pub message: &'m Message,
-    /// Where its type is named, or else where it stands.
+    /// The span of the name of its type, or else its own.
     pub place: Span,
-    /// Where it stands.
+    /// The span.
     pub span: Span,
 }
 
 /// The messages of a document whose types the instance names, the outer ones first.
-pub fn named<'m>(tree: &Tree, message: &'m Message, span: Span) -> Vec<Named<'m>> {
+pub fn find_named_types<'m>(tree: &Tree, message: &'m Message, span: Span) -> Vec<NamedType<'m>> {
     let mut found = Vec::new();
     walk(tree, message, span, &mut |visit| {
-        if let Met::Named(named) = visit.met {
+        if let Item::Named(named) = visit.met {
             found.push(named);
         }
     });

@@ -11,7 +11,7 @@ use abide_syntax::Span;
 
 /// The JSON that a `google.protobuf.Struct` stands for. Its parts have the places that they were
 /// read from.
-pub(crate) fn of_struct<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
+pub(crate) fn struct_to_json<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
     let members = message.entries.iter().filter_map(|pair| {
         let inside = pair.value.as_message()?;
         let key = inside.find_by_number(tree, 1)?;
@@ -20,14 +20,14 @@ pub(crate) fn of_struct<'m>(tree: &Tree, message: &'m Message, span: Span) -> Js
         Some(JsonMember {
             key: Cow::Borrowed(name),
             key_span: key.span,
-            value: of_value(tree, value.value.as_message()?, value.span),
+            value: value_to_json(tree, value.value.as_message()?, value.span),
         })
     });
     JsonNode { span, kind: JsonKind::Object(members.collect()) }
 }
 
 /// The JSON that a `google.protobuf.Value` stands for.
-pub(crate) fn of_value<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
+pub(crate) fn value_to_json<'m>(tree: &Tree, message: &'m Message, span: Span) -> JsonNode<'m> {
     let Some(entry) = message.entries.last() else {
         return JsonNode { span, kind: JsonKind::Null };
     };
@@ -35,12 +35,12 @@ pub(crate) fn of_value<'m>(tree: &Tree, message: &'m Message, span: Span) -> Jso
         (Value::F64(number), _) => JsonKind::Number(number.to_string().into()),
         (Value::String(text), _) => JsonKind::String(Cow::Borrowed(text)),
         (Value::Bool(value), _) => JsonKind::Bool(*value),
-        (Value::Message(inside), 5) => return of_struct(tree, inside, span),
+        (Value::Message(inside), 5) => return struct_to_json(tree, inside, span),
         (Value::Message(inside), _) => {
             let elements = inside
                 .entries
                 .iter()
-                .filter_map(|it| Some(of_value(tree, it.value.as_message()?, it.span)));
+                .filter_map(|it| Some(value_to_json(tree, it.value.as_message()?, it.span)));
             JsonKind::Array(elements.collect())
         }
         _ => JsonKind::Null,
@@ -49,7 +49,7 @@ pub(crate) fn of_value<'m>(tree: &Tree, message: &'m Message, span: Span) -> Jso
 }
 
 /// The entries of a field that JSON stands for; an error is one lower-case phrase.
-pub(crate) fn entries_of(
+pub(crate) fn read_entries(
     tree: &Tree,
     field: abide_schema::Field<'_>,
     node: JsonNode<'_>,
@@ -67,30 +67,30 @@ pub(crate) fn entries_of(
     let reading = Codec::new(tree).read_json_node(parent.id, &object, UndeclaredPolicy::Refuse);
     match reading.errors.into_iter().next() {
         Some(error) => Err(error.message),
-        None => Ok(reading.message.entries.into_iter().map(without_places).collect()),
+        None => Ok(reading.message.entries.into_iter().map(remove_places).collect()),
     }
 }
 
 /// The entry as one that no text has.
-pub(crate) fn without_places(entry: Entry) -> Entry {
+pub(crate) fn remove_places(entry: Entry) -> Entry {
     Entry {
         key: Span::default(),
         span: Span::default(),
-        value: value_without_places(entry.value),
+        value: remove_value_places(entry.value),
         ..entry
     }
 }
 
-fn value_without_places(value: Value) -> Value {
+fn remove_value_places(value: Value) -> Value {
     match value {
-        Value::Message(message) => Value::Message(Box::new(message_without_places(*message))),
+        Value::Message(message) => Value::Message(Box::new(remove_message_places(*message))),
         value => value,
     }
 }
 
 /// The message as one that no text has.
-pub(crate) fn message_without_places(mut message: Message) -> Message {
-    message.entries = message.entries.into_iter().map(without_places).collect();
-    message.content = message.content.map(|it| Box::new(message_without_places(*it)));
+pub(crate) fn remove_message_places(mut message: Message) -> Message {
+    message.entries = message.entries.into_iter().map(remove_places).collect();
+    message.content = message.content.map(|it| Box::new(remove_message_places(*it)));
     message
 }

@@ -1,4 +1,4 @@
-//! How an instance is written.
+//! Notations of instances.
 
 use abide_schema::value::JsonMapping;
 
@@ -31,11 +31,11 @@ impl Notation {
     }
 
     /// The notation with this name.
-    pub fn named(name: &str) -> Option<Notation> {
+    pub fn from_name(name: &str) -> Option<Notation> {
         Notation::ALL.iter().copied().find(|it| it.name() == name)
     }
 
-    /// What the ends of the names of its files are, without the dot.
+    /// Returns the ends of the names of its files, without the dot.
     pub const fn extensions(self) -> &'static [&'static str] {
         match self {
             Notation::Yaml => &["yaml", "yml"],
@@ -46,7 +46,7 @@ impl Notation {
     }
 
     /// The notation of a file with this name, by how it ends.
-    pub fn of_path(path: &str) -> Option<Notation> {
+    pub fn from_path(path: &str) -> Option<Notation> {
         let (_, extension) = path.rsplit_once('.')?;
         Notation::ALL
             .iter()
@@ -55,7 +55,7 @@ impl Notation {
     }
 }
 
-/// Whose reading of YAML and JSON is meant. Readers differ in what they take, and
+/// The reader of YAML and JSON that is meant. Readers differ in what they take, and
 /// a file is right if its own reader takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
@@ -80,7 +80,7 @@ impl Dialect {
         }
     }
 
-    /// What JSON stands for which values.
+    /// The mapping between JSON and values.
     pub const fn mapping(self) -> JsonMapping {
         match self {
             Dialect::Protobuf => JsonMapping::Strict,
@@ -89,12 +89,12 @@ impl Dialect {
     }
 
     /// The dialect with this name.
-    pub fn named(name: &str) -> Option<Dialect> {
+    pub fn from_name(name: &str) -> Option<Dialect> {
         Dialect::ALL.iter().copied().find(|it| it.name() == name)
     }
 
     /// The dialect of values of this type where nobody says another one.
-    pub fn of_type(full_name: &str) -> Dialect {
+    pub fn from_type(full_name: &str) -> Dialect {
         let (top, _) = full_name.split_once('.').unwrap_or((full_name, ""));
         match top {
             "envoy" | "udpa" | "xds" => Dialect::Envoy,

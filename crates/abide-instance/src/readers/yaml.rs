@@ -13,7 +13,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Tag, options};
 use super::notation::Dialect;
 
 /// Mappings and sequences may nest this deep, as objects and arrays of JSON may.
-const fn max_levels(dialect: Dialect) -> u32 {
+const fn get_max_levels(dialect: Dialect) -> u32 {
     match dialect {
         Dialect::Protobuf => 201,
         Dialect::Envoy => 100,
@@ -35,9 +35,9 @@ pub(crate) struct YamlText<'t> {
     pub(crate) documents: Vec<JsonNode<'t>>,
     /// Its comments, in their order, from `#` to the end of the line.
     pub(crate) comments: Vec<Span>,
-    /// What is malformed.
+    /// The errors.
     pub(crate) errors: Vec<ReadError>,
-    /// What only this dialect takes.
+    /// The values that only this dialect takes.
     pub(crate) liberties: Vec<ReadError>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct YamlText<'t> {
 /// it are read.
 pub(crate) fn parse(text: &str, dialect: Dialect) -> YamlText<'_> {
     // One level more, so that the limit is ours to report.
-    let limit = max_levels(dialect) as usize + 1;
+    let limit = get_max_levels(dialect) as usize + 1;
     // Comments are bounded by the text that they stand in.
     let options = options! {
         max_buffered_comment_events: text.len(),
@@ -62,13 +62,13 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> YamlText<'_> {
         anchored: 0,
         out: YamlText::default(),
     };
-    reader.documents();
+    reader.read_documents();
     reader.out
 }
 
 /// The value of JSON that the first document of a text stands for, and what is malformed in the
 /// text.
-pub fn yaml_value(text: &str) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
+pub fn read_yaml_value(text: &str) -> (Option<JsonNode<'_>>, Vec<ReadError>) {
     let YamlText { documents, errors, .. } = parse(text, Dialect::Protobuf);
     (documents.into_iter().next(), errors)
 }
@@ -78,46 +78,46 @@ struct YamlReader<'t> {
     text: &'t str,
     dialect: Dialect,
     /// The values with an anchor in this document.
-    anchors: HashMap<usize, Anchored<'t>>,
+    anchors: HashMap<usize, AnchoredValue<'t>>,
     from_aliases: usize,
     anchored: usize,
     out: YamlText<'t>,
 }
 
 /// A value that aliases can repeat.
-struct Anchored<'t> {
+struct AnchoredValue<'t> {
     node: JsonNode<'t>,
-    /// How many values it is, with those inside.
+    /// The number of values, with those inside.
     size: usize,
-    /// How deep it nests.
+    /// The depth of its nesting.
     levels: u32,
 }
 
-/// What is under construction: a mapping or sequence that has not ended.
-struct Open<'t> {
+/// A collection under construction: a mapping or sequence that has not ended.
+struct OpenCollection<'t> {
     start: Span,
     anchor: usize,
-    content: Content<'t>,
+    content: CollectionContent<'t>,
     size: usize,
     levels: u32,
 }
 
-enum Content<'t> {
+enum CollectionContent<'t> {
     Sequence(Vec<JsonNode<'t>>),
     /// The members, and the key whose value is next.
     Mapping(Vec<JsonMember<'t>>, Option<(Cow<'t, str>, Span)>),
 }
 
 /// The rest of the document is no use.
-struct Broken;
+struct BrokenDocument;
 
 impl<'t> YamlReader<'t> {
-    fn documents(&mut self) {
+    fn read_documents(&mut self) {
         loop {
-            match self.document() {
+            match self.read_document() {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err(Broken) => {
+                Err(BrokenDocument) => {
                     if !matches!(self.parser.proceed_next_document(), Ok(true)) {
                         return;
                     }
@@ -126,21 +126,21 @@ impl<'t> YamlReader<'t> {
         }
     }
 
-    fn error(&mut self, span: Span, message: impl Into<String>) {
+    fn report_error(&mut self, span: Span, message: impl Into<String>) {
         self.out.errors.push(ReadError::new(ReadErrorKind::Syntax, span, message));
     }
 
     /// Reads up to the end of the next document; false if there is none.
-    fn document(&mut self) -> Result<bool, Broken> {
-        let mut open: Vec<Open<'t>> = Vec::new();
+    fn read_document(&mut self) -> Result<bool, BrokenDocument> {
+        let mut open: Vec<OpenCollection<'t>> = Vec::new();
         loop {
             let (event, place) = match self.parser.next_event() {
                 None => return Ok(false),
                 Some(Ok(it)) => it,
                 Some(Err(error)) => {
                     let at = error.marker().byte_offset().unwrap_or(self.text.len());
-                    self.error(Span::at(at as u32), error.info());
-                    return Err(Broken);
+                    self.report_error(Span::at(at as u32), error.info());
+                    return Err(BrokenDocument);
                 }
             };
             let range = place.byte_range().unwrap_or_default();
@@ -154,31 +154,48 @@ impl<'t> YamlReader<'t> {
                 }
                 Event::Comment(..) => self.out.comments.push(span),
                 Event::SequenceStart(_, anchor, tag) => {
-                    self.open(&mut open, Content::Sequence(Vec::new()), anchor, tag, span)?;
+                    self.open_collection(
+                        &mut open,
+                        CollectionContent::Sequence(Vec::new()),
+                        anchor,
+                        tag,
+                        span,
+                    )?;
                 }
                 Event::MappingStart(_, anchor, tag) => {
-                    self.open(&mut open, Content::Mapping(Vec::new(), None), anchor, tag, span)?;
+                    self.open_collection(
+                        &mut open,
+                        CollectionContent::Mapping(Vec::new(), None),
+                        anchor,
+                        tag,
+                        span,
+                    )?;
                 }
                 Event::SequenceEnd | Event::MappingEnd => {
-                    let Some(ended) = open.pop() else { return Err(Broken) };
+                    let Some(ended) = open.pop() else { return Err(BrokenDocument) };
                     let end = if span.end > ended.start.start { span.end } else { ended.start.end };
                     let kind = match ended.content {
-                        Content::Sequence(elements) => JsonKind::Array(elements),
-                        Content::Mapping(members, _) => JsonKind::Object(self.members(members)),
+                        CollectionContent::Sequence(elements) => JsonKind::Array(elements),
+                        CollectionContent::Mapping(members, _) => {
+                            JsonKind::Object(self.drop_repeated_members(members))
+                        }
                     };
                     let node = JsonNode { span: Span { start: ended.start.start, end }, kind };
                     let (size, levels) = (ended.size, ended.levels + 1);
-                    self.put(&mut open, node, ended.anchor, size, levels)?;
+                    self.add_value(&mut open, node, ended.anchor, size, levels)?;
                 }
                 Event::Scalar(value, style, anchor, tag) => {
                     let size = 1 + value.len() / BYTES_OF_VALUE;
-                    let node = JsonNode { span, kind: self.scalar(value, style, tag, span)? };
-                    self.put(&mut open, node, anchor, size, 0)?;
+                    let node = JsonNode { span, kind: self.read_scalar(value, style, tag, span)? };
+                    self.add_value(&mut open, node, anchor, size, 0)?;
                 }
-                Event::Alias(id) => self.alias(&mut open, id, span)?,
+                Event::Alias(id) => self.repeat_anchored(&mut open, id, span)?,
                 Event::UnresolvedAlias(name) => {
-                    self.error(span, format!("no anchor `&{name}` stands before this alias"));
-                    return Err(Broken);
+                    self.report_error(
+                        span,
+                        format!("no anchor `&{name}` stands before this alias"),
+                    );
+                    return Err(BrokenDocument);
                 }
                 _ => {}
             }
@@ -186,55 +203,57 @@ impl<'t> YamlReader<'t> {
     }
 
     /// Begins a mapping or sequence.
-    fn open(
+    fn open_collection(
         &mut self,
-        open: &mut Vec<Open<'t>>,
-        content: Content<'t>,
+        open: &mut Vec<OpenCollection<'t>>,
+        content: CollectionContent<'t>,
         anchor: usize,
         tag: Option<Cow<'t, Tag>>,
         span: Span,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), BrokenDocument> {
         let expected = match content {
-            Content::Sequence(_) => "seq",
-            Content::Mapping(..) => "map",
+            CollectionContent::Sequence(_) => "seq",
+            CollectionContent::Mapping(..) => "map",
         };
         if let Some(tag) = tag
             && tag.core_suffix() != Some(expected)
         {
-            self.unknown_tag(&tag, span)?;
+            self.report_unknown_tag(&tag, span)?;
         }
-        if let Some(Open { content: Content::Mapping(_, None), .. }) = open.last() {
-            self.error(span, "a key is one word or a quoted text, not a list or a mapping");
-            return Err(Broken);
+        if let Some(OpenCollection { content: CollectionContent::Mapping(_, None), .. }) =
+            open.last()
+        {
+            self.report_error(span, "a key is one word or a quoted text, not a list or a mapping");
+            return Err(BrokenDocument);
         }
-        if open.len() as u32 >= max_levels(self.dialect) {
-            self.too_deep(span);
-            return Err(Broken);
+        if open.len() as u32 >= get_max_levels(self.dialect) {
+            self.report_too_deep(span);
+            return Err(BrokenDocument);
         }
-        open.push(Open { start: span, anchor, content, size: 1, levels: 0 });
+        open.push(OpenCollection { start: span, anchor, content, size: 1, levels: 0 });
         Ok(())
     }
 
-    fn too_deep(&mut self, span: Span) {
-        let levels = max_levels(self.dialect);
+    fn report_too_deep(&mut self, span: Span) {
+        let levels = get_max_levels(self.dialect);
         let message = format!("values nest deeper than {levels} levels");
         self.out.errors.push(ReadError::new(ReadErrorKind::TooDeep, span, message));
     }
 
     /// A tag that says nothing to this reader.
-    fn unknown_tag(&mut self, tag: &Tag, span: Span) -> Result<(), Broken> {
+    fn report_unknown_tag(&mut self, tag: &Tag, span: Span) -> Result<(), BrokenDocument> {
         let tag = tag.original();
         if self.dialect == Dialect::Envoy {
             let text = format!("Envoy ignores the tag `{tag}`");
             self.out.liberties.push(ReadError::new(ReadErrorKind::Leniency, span, text));
             return Ok(());
         }
-        self.error(span, format!("the tag `{tag}` has no meaning here"));
-        Err(Broken)
+        self.report_error(span, format!("the tag `{tag}` has no meaning here"));
+        Err(BrokenDocument)
     }
 
     /// The members that count: for Envoy, of those with the same key only the last.
-    fn members(&mut self, mut members: Vec<JsonMember<'t>>) -> Vec<JsonMember<'t>> {
+    fn drop_repeated_members(&mut self, mut members: Vec<JsonMember<'t>>) -> Vec<JsonMember<'t>> {
         if self.dialect != Dialect::Envoy {
             return members;
         }
@@ -258,22 +277,22 @@ impl<'t> YamlReader<'t> {
 
     /// Puts a value in its place: into the innermost mapping or sequence, else it
     /// is the document.
-    fn put(
+    fn add_value(
         &mut self,
-        open: &mut [Open<'t>],
+        open: &mut [OpenCollection<'t>],
         node: JsonNode<'t>,
         anchor: usize,
         size: usize,
         levels: u32,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), BrokenDocument> {
         if anchor != 0 {
             self.anchored += size;
             if self.anchored > MAX_ANCHORED {
                 let text = format!("anchors stand for more than {MAX_ANCHORED} values");
-                self.error(node.span, text);
-                return Err(Broken);
+                self.report_error(node.span, text);
+                return Err(BrokenDocument);
             }
-            self.anchors.insert(anchor, Anchored { node: node.clone(), size, levels });
+            self.anchors.insert(anchor, AnchoredValue { node: node.clone(), size, levels });
         }
         let Some(parent) = open.last_mut() else {
             self.out.documents.push(node);
@@ -282,8 +301,8 @@ impl<'t> YamlReader<'t> {
         parent.size += size;
         parent.levels = parent.levels.max(levels);
         match &mut parent.content {
-            Content::Sequence(elements) => elements.push(node),
-            Content::Mapping(members, key) => match key.take() {
+            CollectionContent::Sequence(elements) => elements.push(node),
+            CollectionContent::Mapping(members, key) => match key.take() {
                 Some((name, key_span)) => {
                     members.push(JsonMember { key: name, key_span, value: node });
                 }
@@ -296,8 +315,8 @@ impl<'t> YamlReader<'t> {
                             Cow::Borrowed(self.text.get(node.span.range()).unwrap_or_default())
                         }
                         JsonKind::Array(_) | JsonKind::Object(_) => {
-                            self.error(node.span, "a key is one word or a quoted text");
-                            return Err(Broken);
+                            self.report_error(node.span, "a key is one word or a quoted text");
+                            return Err(BrokenDocument);
                         }
                     };
                     *key = Some((text, node.span));
@@ -309,37 +328,42 @@ impl<'t> YamlReader<'t> {
 
     /// Repeats the value of an anchor. Values inside it keep their places; the
     /// whole stands where the alias does.
-    fn alias(&mut self, open: &mut [Open<'t>], id: usize, span: Span) -> Result<(), Broken> {
+    fn repeat_anchored(
+        &mut self,
+        open: &mut [OpenCollection<'t>],
+        id: usize,
+        span: Span,
+    ) -> Result<(), BrokenDocument> {
         let Some(anchored) = self.anchors.get(&id) else {
-            self.error(span, "this alias stands inside of what it repeats");
-            return Err(Broken);
+            self.report_error(span, "this alias stands inside of what it repeats");
+            return Err(BrokenDocument);
         };
         let (size, levels) = (anchored.size, anchored.levels);
         self.from_aliases += size;
         if self.from_aliases > MAX_FROM_ALIASES {
             let text = format!("aliases repeat more than {MAX_FROM_ALIASES} values");
-            self.error(span, text);
-            return Err(Broken);
+            self.report_error(span, text);
+            return Err(BrokenDocument);
         }
-        if open.len() as u32 + levels > max_levels(self.dialect) {
-            self.too_deep(span);
-            return Err(Broken);
+        if open.len() as u32 + levels > get_max_levels(self.dialect) {
+            self.report_too_deep(span);
+            return Err(BrokenDocument);
         }
         let node = JsonNode { span, kind: anchored.node.kind.clone() };
-        self.put(open, node, 0, size, levels)
+        self.add_value(open, node, 0, size, levels)
     }
 
-    /// What a scalar is.
-    fn scalar(
+    /// Reads a scalar.
+    fn read_scalar(
         &mut self,
         value: Cow<'t, str>,
         style: ScalarStyle,
         tag: Option<Cow<'t, Tag>>,
         span: Span,
-    ) -> Result<JsonKind<'t>, Broken> {
+    ) -> Result<JsonKind<'t>, BrokenDocument> {
         let Some(tag) = tag else {
             return Ok(match style {
-                ScalarStyle::Plain => plain::meaning(value, self.dialect),
+                ScalarStyle::Plain => plain::read_plain(value, self.dialect),
                 _ => JsonKind::String(value),
             });
         };
@@ -348,19 +372,19 @@ impl<'t> YamlReader<'t> {
             // A lone `!` says that the scalar is no plain word.
             (None, "", "!") => JsonKind::String(value),
             _ if self.dialect == Dialect::Envoy => {
-                self.unknown_tag(&tag, span)?;
+                self.report_unknown_tag(&tag, span)?;
                 match is_plain {
-                    true => plain::meaning(value, self.dialect),
+                    true => plain::read_plain(value, self.dialect),
                     false => JsonKind::String(value),
                 }
             }
             (Some("str"), ..) => JsonKind::String(value),
-            (Some("int" | "float" | "bool" | "null"), ..) => plain::meaning(value, self.dialect),
+            (Some("int" | "float" | "bool" | "null"), ..) => plain::read_plain(value, self.dialect),
             _ if tag.suffix_in_namespace("tag:yaml.org,2002:").as_deref() == Some("binary") => {
                 JsonKind::String(value.split_ascii_whitespace().collect::<String>().into())
             }
             _ => {
-                self.unknown_tag(&tag, span)?;
+                self.report_unknown_tag(&tag, span)?;
                 JsonKind::String(value)
             }
         };

@@ -7,22 +7,22 @@ use granit_parser::{Event, Parser, options};
 
 /// The anchors and aliases of a text.
 #[derive(Debug, Default)]
-pub(super) struct Anchors {
-    /// Where an alias stands, and where the value begins that it repeats.
+pub(super) struct AnchorNames {
+    /// An alias, and the start of the value that it repeats.
     pub(super) aliases: Vec<(Span, u32)>,
     /// The names of anchors with their sign, by where their values begin.
     pub(super) names: HashMap<u32, Span>,
 }
 
-impl Anchors {
+impl AnchorNames {
     /// The anchors of a text that can be parsed.
-    pub(super) fn of(text: &str) -> Anchors {
+    pub(super) fn find(text: &str) -> AnchorNames {
         let options = options! {
             max_buffered_comment_events: text.len(),
             emit_anchor_events: true,
         };
         let mut parser = Parser::new_from_str_with_options(text, options);
-        let mut anchors = Anchors::default();
+        let mut anchors = AnchorNames::default();
         let mut starts: HashMap<usize, u32> = HashMap::new();
         let mut last = 0;
         while let Some(Ok((event, place))) = parser.next_event() {

@@ -1,4 +1,4 @@
-//! What a text in JSON or YAML is to say, in terms of what it says already.
+//! Plans the new content of a text in JSON or YAML, in terms of its present content.
 
 use std::collections::HashSet;
 
@@ -8,80 +8,82 @@ use abide_schema::value::{
 use abide_schema::{Cardinality, Field, MessageId, Tree};
 use abide_syntax::Span;
 
-use super::nodes::{Nodes, members_of};
+use super::nodes::{NodeIndex, get_members};
 
 /// A value as it is to be written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Draft {
+pub(super) enum EditPlan {
     /// As the text has it at a place.
     Kept(Span),
     /// A text, a number or a word, in JSON.
     Scalar(String),
     /// A list; the place of the list that it is made from.
-    List(Option<Span>, Vec<Draft>),
+    List(Option<Span>, Vec<EditPlan>),
     /// An object; the place of the object that it is made from.
-    Object(Option<Span>, Vec<Member>),
+    Object(Option<Span>, Vec<PlannedMember>),
 }
 
 /// A member of an object as it is to be written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Member {
+pub(super) struct PlannedMember {
     /// The key in the text that it is made from: of the same object, or of another one.
     pub(super) key: Option<Span>,
-    /// Whether that key is in the same object.
+    /// True if that key is in the same object.
     pub(super) in_place: bool,
     pub(super) name: String,
-    /// Where it goes if it has no place yet.
+    /// The position of a member that has none yet.
     pub(super) order: i32,
-    /// Whether the text has that name already.
+    /// True if the text has that name already.
     pub(super) is_renamed: bool,
-    pub(super) value: Draft,
+    pub(super) value: EditPlan,
 }
 
-impl Draft {
+impl EditPlan {
     /// The place that it is made from.
     pub(super) fn origin(&self) -> Option<Span> {
         match self {
-            Draft::Kept(span) => Some(*span),
-            Draft::Scalar(_) => None,
-            Draft::List(origin, _) | Draft::Object(origin, _) => *origin,
+            EditPlan::Kept(span) => Some(*span),
+            EditPlan::Scalar(_) => None,
+            EditPlan::List(origin, _) | EditPlan::Object(origin, _) => *origin,
         }
     }
 }
 
 /// Makes drafts of values.
-pub(super) struct Drafter<'a, 'n> {
+pub(super) struct Planner<'a, 'n> {
     pub(super) tree: &'a Tree,
-    pub(super) nodes: &'a Nodes<'n>,
+    pub(super) nodes: &'a NodeIndex<'n>,
     /// The older and newer versions of a type.
     pub(super) versions: &'a dyn Fn(MessageId) -> Vec<MessageId>,
     /// Keys that something in the new value is made from.
-    pub(super) claimed: HashSet<Span>,
+    pub(super) claimed_keys: HashSet<Span>,
 }
 
 /// Text that stands for a value in JSON.
-fn draft_of(node: &JsonNode<'_>) -> Draft {
+fn plan_from_json(node: &JsonNode<'_>) -> EditPlan {
     let quoted = |text: &str| {
         let mut out = String::new();
         quote(text, &mut out);
         out
     };
     match &node.kind {
-        JsonKind::Null => Draft::Scalar("null".to_owned()),
-        JsonKind::Bool(value) => Draft::Scalar(value.to_string()),
-        JsonKind::Number(text) => Draft::Scalar(text.clone().into_owned()),
-        JsonKind::String(text) => Draft::Scalar(quoted(text)),
-        JsonKind::Array(elements) => Draft::List(None, elements.iter().map(draft_of).collect()),
+        JsonKind::Null => EditPlan::Scalar("null".to_owned()),
+        JsonKind::Bool(value) => EditPlan::Scalar(value.to_string()),
+        JsonKind::Number(text) => EditPlan::Scalar(text.clone().into_owned()),
+        JsonKind::String(text) => EditPlan::Scalar(quoted(text)),
+        JsonKind::Array(elements) => {
+            EditPlan::List(None, elements.iter().map(plan_from_json).collect())
+        }
         JsonKind::Object(members) => {
-            let member = |it: &JsonMember<'_>| Member {
+            let member = |it: &JsonMember<'_>| PlannedMember {
                 key: None,
                 in_place: false,
                 name: it.key.clone().into_owned(),
                 order: 0,
                 is_renamed: true,
-                value: draft_of(&it.value),
+                value: plan_from_json(&it.value),
             };
-            Draft::Object(None, members.iter().map(member).collect())
+            EditPlan::Object(None, members.iter().map(member).collect())
         }
     }
 }
@@ -103,31 +105,36 @@ pub(super) fn quote(text: &str, out: &mut String) {
     out.push('"');
 }
 
-impl<'a, 'n> Drafter<'a, 'n> {
+impl<'a, 'n> Planner<'a, 'n> {
     /// The draft of a message that stands at a place, if it stands anywhere.
-    pub(super) fn message(&mut self, message: &Message, span: Span) -> Draft {
-        let node = self.nodes.value(span);
+    pub(super) fn plan_message(&mut self, message: &Message, span: Span) -> EditPlan {
+        let node = self.nodes.find_value(span);
         let view = self.tree.message(message.ty);
         let is_any = view.full_name() == "google.protobuf.Any";
         if is_any && let Some(content) = &message.content {
             let url = message.find_by_number(self.tree, 1);
-            return self.typed(url, content, span);
+            return self.plan_typed_object(url, content, span);
         }
         if Codec::new(self.tree).has_own_json(message.ty) {
             return match node {
-                Some(_) => Draft::Kept(span),
-                None => self.fresh(message),
+                Some(_) => EditPlan::Kept(span),
+                None => self.plan_new_message(message),
             };
         }
         let mut members = Vec::new();
-        self.fields(message, span, &mut members);
-        self.object(span, members)
+        self.plan_fields(message, span, &mut members);
+        self.plan_object(span, members)
     }
 
     /// An object that says its type: what an Any holds, or a document that has `@type`.
-    pub(super) fn typed(&mut self, url: Option<&Entry>, content: &Message, span: Span) -> Draft {
+    pub(super) fn plan_typed_object(
+        &mut self,
+        url: Option<&Entry>,
+        content: &Message,
+        span: Span,
+    ) -> EditPlan {
         let mut members = Vec::new();
-        let own = self.nodes.value(span).map(members_of).unwrap_or_default();
+        let own = self.nodes.find_value(span).map(get_members).unwrap_or_default();
         let written = own.iter().find(|it| it.key == "@type");
         let prefix = written.and_then(|it| match &it.value.kind {
             JsonKind::String(url) => url.rsplit_once('/').map(|it| it.0),
@@ -140,14 +147,14 @@ impl<'a, 'n> Drafter<'a, 'n> {
         let is_same =
             |it: &&JsonMember<'_>| matches!(&it.value.kind, JsonKind::String(x) if *x == *text);
         let value = match written.filter(is_same) {
-            Some(it) => Draft::Kept(it.value.span),
+            Some(it) => EditPlan::Kept(it.value.span),
             None => {
                 let mut quoted = String::new();
                 quote(&text, &mut quoted);
-                Draft::Scalar(quoted)
+                EditPlan::Scalar(quoted)
             }
         };
-        members.push(Member {
+        members.push(PlannedMember {
             key: written.map(|it| it.key_span),
             in_place: written.is_some(),
             name: "@type".to_owned(),
@@ -158,10 +165,10 @@ impl<'a, 'n> Drafter<'a, 'n> {
         if Codec::new(self.tree).has_own_json(content.ty) {
             let written = own.iter().find(|it| it.key == "value");
             let value = match written {
-                Some(it) => self.message(content, it.value.span),
-                None => self.fresh(content),
+                Some(it) => self.plan_message(content, it.value.span),
+                None => self.plan_new_message(content),
             };
-            members.push(Member {
+            members.push(PlannedMember {
                 key: written.map(|it| it.key_span),
                 in_place: written.is_some(),
                 name: "value".to_owned(),
@@ -170,21 +177,21 @@ impl<'a, 'n> Drafter<'a, 'n> {
                 value,
             });
         } else {
-            self.fields(content, span, &mut members);
+            self.plan_fields(content, span, &mut members);
         }
-        self.object(span, members)
+        self.plan_object(span, members)
     }
 
     /// A message that no text has.
-    fn fresh(&self, message: &Message) -> Draft {
+    fn plan_new_message(&self, message: &Message) -> EditPlan {
         let text = Codec::new(self.tree).to_json_with_declared_names(message);
         let text = text.unwrap_or_else(|_| "null".to_owned());
         let (node, _) = parse_json(text.as_bytes(), JsonMapping::Strict);
-        node.as_ref().map_or(Draft::Scalar("null".to_owned()), draft_of)
+        node.as_ref().map_or(EditPlan::Scalar("null".to_owned()), plan_from_json)
     }
 
-    fn fields(&mut self, message: &Message, span: Span, members: &mut Vec<Member>) {
-        let own = self.nodes.value(span).map(members_of).unwrap_or_default();
+    fn plan_fields(&mut self, message: &Message, span: Span, members: &mut Vec<PlannedMember>) {
+        let own = self.nodes.find_value(span).map(get_members).unwrap_or_default();
         let mut groups: Vec<(Field<'_>, Vec<&Entry>)> = Vec::new();
         for entry in &message.entries {
             match groups.iter_mut().find(|it| it.0.id == entry.field) {
@@ -197,25 +204,25 @@ impl<'a, 'n> Drafter<'a, 'n> {
             let origin = entries.iter().find_map(|it| is_own(it.key));
             let key = origin.map(|it| it.key_span);
             let elsewhere = || {
-                let moved = |key: &Span| self.nodes.member(*key).is_some();
+                let moved = |key: &Span| self.nodes.find_member(*key).is_some();
                 entries.iter().map(|it| it.key).find(moved)
             };
             let from = key.or_else(elsewhere).filter(|key| key.start != key.end);
-            let (name, is_renamed) = self.name_of(field, origin);
-            self.claimed.extend(entries.iter().map(|it| it.key));
-            let value = self.field(field, &entries, from);
+            let (name, is_renamed) = self.choose_name(field, origin);
+            self.claimed_keys.extend(entries.iter().map(|it| it.key));
+            let value = self.plan_field(field, &entries, from);
             let (in_place, order) = (key.is_some(), field.number());
-            members.push(Member { key: from, in_place, name, order, is_renamed, value });
+            members.push(PlannedMember { key: from, in_place, name, order, is_renamed, value });
         }
         // The Struct of a TypedStruct is written as the value that it stands for.
         if let Some(content) = &message.content
             && let Some(held) = message.find_by_number(self.tree, 2)
-            && let Some(node) = self.nodes.member(held.key)
+            && let Some(node) = self.nodes.find_member(held.key)
             && let Some(member) = members.iter_mut().find(|it| it.key == Some(held.key))
         {
-            member.value = self.message(content, node.value.span);
+            member.value = self.plan_message(content, node.value.span);
         }
-        self.blanks(message.ty, own, members);
+        self.keep_blank_members(message.ty, own, members);
         members.sort_by_key(|it| match it.key {
             _ if it.name == "@type" => (0, 0),
             Some(key) if it.in_place => (key.start + 1, 0),
@@ -224,7 +231,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
     }
 
     /// The name of a field in the style of the key that it is made from, and whether that differs.
-    fn name_of(&self, field: Field<'_>, origin: Option<&JsonMember<'_>>) -> (String, bool) {
+    fn choose_name(&self, field: Field<'_>, origin: Option<&JsonMember<'_>>) -> (String, bool) {
         if field.is_extension() {
             let name = format!("[{}]", field.full_name());
             let is_renamed = origin.is_none_or(|it| *it.key != *name);
@@ -241,7 +248,12 @@ impl<'a, 'n> Drafter<'a, 'n> {
 
     /// Keeps members that say nothing, such as `key: null` and empty lists, where their fields
     /// still exist.
-    fn blanks(&mut self, ty: MessageId, own: &'n [JsonMember<'n>], members: &mut Vec<Member>) {
+    fn keep_blank_members(
+        &mut self,
+        ty: MessageId,
+        own: &'n [JsonMember<'n>],
+        members: &mut Vec<PlannedMember>,
+    ) {
         for member in own {
             let is_blank = match &member.value.kind {
                 JsonKind::Null => true,
@@ -250,7 +262,7 @@ impl<'a, 'n> Drafter<'a, 'n> {
                 _ => false,
             };
             let is_written = members.iter().any(|it| it.key == Some(member.key_span));
-            if !is_blank || is_written || self.claimed.contains(&member.key_span) {
+            if !is_blank || is_written || self.claimed_keys.contains(&member.key_span) {
                 continue;
             }
             let now = self.tree.message(ty);
@@ -263,10 +275,10 @@ impl<'a, 'n> Drafter<'a, 'n> {
             else {
                 continue;
             };
-            let (name, is_renamed) = self.name_of(field, Some(member));
-            let value = Draft::Kept(member.value.span);
+            let (name, is_renamed) = self.choose_name(field, Some(member));
+            let value = EditPlan::Kept(member.value.span);
             let key = Some(member.key_span);
-            members.push(Member {
+            members.push(PlannedMember {
                 key,
                 in_place: true,
                 name,
@@ -278,42 +290,43 @@ impl<'a, 'n> Drafter<'a, 'n> {
     }
 
     /// The whole value of a field, which is made from that of a key.
-    fn field(&mut self, field: Field<'_>, entries: &[&Entry], key: Option<Span>) -> Draft {
-        let node = key.and_then(|key| self.nodes.member(key)).map(|it| &it.value);
+    fn plan_field(&mut self, field: Field<'_>, entries: &[&Entry], key: Option<Span>) -> EditPlan {
+        let node = key.and_then(|key| self.nodes.find_member(key)).map(|it| &it.value);
         match field.cardinality() {
             Cardinality::Singular => match entries.last() {
-                Some(entry) => self.value(field, entry),
-                None => Draft::Scalar("null".to_owned()),
+                Some(entry) => self.plan_value(field, entry),
+                None => EditPlan::Scalar("null".to_owned()),
             },
             Cardinality::Repeated => {
-                let elements: Vec<Draft> = entries.iter().map(|it| self.value(field, it)).collect();
+                let elements: Vec<EditPlan> =
+                    entries.iter().map(|it| self.plan_value(field, it)).collect();
                 let list = node.and_then(|node| match &node.kind {
                     JsonKind::Array(written) => Some((node.span, written)),
                     _ => None,
                 });
-                let Some((span, written)) = list else { return Draft::List(None, elements) };
+                let Some((span, written)) = list else { return EditPlan::List(None, elements) };
                 let is_kept = written.len() == elements.len()
-                    && written.iter().zip(&elements).all(|(a, b)| *b == Draft::Kept(a.span));
-                if is_kept { Draft::Kept(span) } else { Draft::List(Some(span), elements) }
+                    && written.iter().zip(&elements).all(|(a, b)| *b == EditPlan::Kept(a.span));
+                if is_kept { EditPlan::Kept(span) } else { EditPlan::List(Some(span), elements) }
             }
             Cardinality::Map => {
                 let span = node.map_or(Span::default(), |it| it.span);
-                let own = node.map(members_of).unwrap_or_default();
+                let own = node.map(get_members).unwrap_or_default();
                 let mut members = Vec::new();
                 for pair in entries.iter().filter_map(|it| it.value.as_message()) {
-                    members.extend(self.pair(field, pair, own));
+                    members.extend(self.plan_map_entry(field, pair, own));
                 }
-                self.object(span, members)
+                self.plan_object(span, members)
             }
         }
     }
 
-    fn pair(
+    fn plan_map_entry(
         &mut self,
         map: Field<'_>,
         pair: &Message,
         own: &'n [JsonMember<'n>],
-    ) -> Option<Member> {
+    ) -> Option<PlannedMember> {
         let view = map.message_type()?;
         let key = pair.find_by_number(self.tree, 1)?;
         let written = own.iter().find(|it| it.key_span == key.key && !key.key.is_empty());
@@ -324,20 +337,20 @@ impl<'a, 'n> Drafter<'a, 'n> {
             value => value.as_i64()?.to_string(),
         };
         let value = match pair.find_by_number(self.tree, 2) {
-            Some(entry) => self.value(view.field_numbered(2)?, entry),
-            None => self.fresh(pair),
+            Some(entry) => self.plan_value(view.field_numbered(2)?, entry),
+            None => self.plan_new_message(pair),
         };
         let is_renamed = written.is_none_or(|it| *it.key != *name && key.span.is_empty());
         let key = written.map(|it| it.key_span);
-        Some(Member { key, in_place: written.is_some(), name, order: 0, is_renamed, value })
+        Some(PlannedMember { key, in_place: written.is_some(), name, order: 0, is_renamed, value })
     }
 
     /// One value of a field.
-    fn value(&mut self, field: Field<'_>, entry: &Entry) -> Draft {
+    fn plan_value(&mut self, field: Field<'_>, entry: &Entry) -> EditPlan {
         if let Value::Message(message) = &entry.value {
-            return self.message(message, entry.span);
+            return self.plan_message(message, entry.span);
         }
-        let node = self.nodes.value(entry.span);
+        let node = self.nodes.find_value(entry.span);
         let says_it = node.is_some_and(|node| match (&entry.value, &node.kind) {
             (Value::Enum(number), JsonKind::String(name)) => {
                 let named = field.enum_type().and_then(|it| it.value_named(name));
@@ -346,31 +359,31 @@ impl<'a, 'n> Drafter<'a, 'n> {
             _ => true,
         });
         if says_it {
-            return Draft::Kept(entry.span);
+            return EditPlan::Kept(entry.span);
         }
         let Some(parent) = field.containing_message() else {
-            return Draft::Scalar("null".to_owned());
+            return EditPlan::Scalar("null".to_owned());
         };
         let lone = Message { entries: vec![entry.clone()], ..Message::new(parent.id) };
-        match self.fresh(&lone) {
-            Draft::Object(_, members) => {
+        match self.plan_new_message(&lone) {
+            EditPlan::Object(_, members) => {
                 let value = members.into_iter().next().map(|it| it.value);
                 match (value, field.cardinality()) {
-                    (Some(Draft::List(_, elements)), Cardinality::Repeated) => elements
+                    (Some(EditPlan::List(_, elements)), Cardinality::Repeated) => elements
                         .into_iter()
                         .next()
-                        .unwrap_or_else(|| Draft::Scalar("null".to_owned())),
+                        .unwrap_or_else(|| EditPlan::Scalar("null".to_owned())),
                     (Some(value), _) => value,
                     // A zero, which a field without presence does not tell.
-                    (None, _) => self.zero(field, entry),
+                    (None, _) => self.plan_zero(field, entry),
                 }
             }
             other => other,
         }
     }
 
-    fn zero(&self, field: Field<'_>, entry: &Entry) -> Draft {
-        Draft::Scalar(match &entry.value {
+    fn plan_zero(&self, field: Field<'_>, entry: &Entry) -> EditPlan {
+        EditPlan::Scalar(match &entry.value {
             Value::Bool(value) => value.to_string(),
             Value::String(_) | Value::Bytes(_) => "\"\"".to_owned(),
             Value::Enum(number) => {
@@ -382,19 +395,21 @@ impl<'a, 'n> Drafter<'a, 'n> {
     }
 
     /// An object, which is kept if all of it is.
-    fn object(&self, span: Span, members: Vec<Member>) -> Draft {
-        let Some(node) = self.nodes.value(span) else { return Draft::Object(None, members) };
+    fn plan_object(&self, span: Span, members: Vec<PlannedMember>) -> EditPlan {
+        let Some(node) = self.nodes.find_value(span) else {
+            return EditPlan::Object(None, members);
+        };
         if !matches!(node.kind, JsonKind::Object(_)) {
-            return Draft::Object(None, members);
+            return EditPlan::Object(None, members);
         }
-        let written = members_of(node);
+        let written = get_members(node);
         let is_kept = written.len() == members.len()
             && written.iter().zip(&members).all(|(written, member)| {
                 member.in_place
                     && !member.is_renamed
                     && member.key == Some(written.key_span)
-                    && member.value == Draft::Kept(written.value.span)
+                    && member.value == EditPlan::Kept(written.value.span)
             });
-        if is_kept { Draft::Kept(span) } else { Draft::Object(Some(span), members) }
+        if is_kept { EditPlan::Kept(span) } else { EditPlan::Object(Some(span), members) }
     }
 }

@@ -4,22 +4,22 @@ use abide_schema::value::{JsonKind, JsonNode};
 use abide_syntax::Span;
 use abide_upgrade::Edit;
 
-use super::edit_plan::{Draft, Member};
-use super::nodes::members_of;
-use super::writer::Writer;
-use super::yaml::shifted;
+use super::edit_plan::{EditPlan, PlannedMember};
+use super::nodes::get_members;
+use super::writer::PlanWriter;
+use super::yaml::shift_lines;
 
-impl<'n> Writer<'_, 'n> {
+impl<'n> PlanWriter<'_, 'n> {
     /// Changes the members of an object.
-    pub(super) fn flow_object(&mut self, members: &[Member], node: &'n JsonNode<'n>) {
-        let own = members_of(node);
+    pub(super) fn edit_flow_object(&mut self, members: &[PlannedMember], node: &'n JsonNode<'n>) {
+        let own = get_members(node);
         let is_multi = own.first().is_some_and(|it| self.lines.is_first(it.key_span.start));
         let indent = own.first().map_or(0, |it| self.lines.indent(it.key_span.start));
         let stays = |key: Span| members.iter().find(|it| it.in_place && it.key == Some(key));
         let parts: Vec<(Span, bool)> = own
             .iter()
             .map(|it| {
-                let span = Span { start: it.key_span.start, end: self.member_tail(it) };
+                let span = Span { start: it.key_span.start, end: self.find_member_end(it) };
                 (span, stays(it.key_span).is_some())
             })
             .collect();
@@ -27,14 +27,15 @@ impl<'n> Writer<'_, 'n> {
         for written in own {
             let Some(member) = stays(written.key_span) else { continue };
             if member.is_renamed {
-                let text = self.key_text(&member.name, Some(written.key_span));
+                let text = self.format_key(&member.name, Some(written.key_span));
                 self.edits.push(Edit::replace(written.key_span, text));
             }
-            if self.fits_in_place(&member.value, &written.value) {
-                self.in_place(&member.value, &written.value);
+            if self.can_edit_in_place(&member.value, &written.value) {
+                self.edit_in_place(&member.value, &written.value);
             } else {
-                let region = Span { start: written.key_span.end, end: self.member_tail(written) };
-                let value = self.flow(&member.value, indent, is_multi);
+                let region =
+                    Span { start: written.key_span.end, end: self.find_member_end(written) };
+                let value = self.format_flow(&member.value, indent, is_multi);
                 self.edits.push(Edit::replace(region, format!(": {value}")));
             }
         }
@@ -45,10 +46,10 @@ impl<'n> Writer<'_, 'n> {
                 previous = own.iter().find(|it| Some(it.key_span) == member.key);
                 continue;
             }
-            let text = self.flow_member(member, indent, is_multi);
+            let text = self.format_flow_member(member, indent, is_multi);
             match previous {
                 Some(previous) => {
-                    let at = self.member_tail(previous);
+                    let at = self.find_member_end(previous);
                     self.edits.push(Edit::insert(at, format!(",{separator}{text}")));
                 }
                 None => {
@@ -80,10 +81,10 @@ impl<'n> Writer<'_, 'n> {
     }
 
     /// Changes the elements of a list, none of which is another one than before.
-    pub(super) fn flow_list(&mut self, elements: &[Draft], node: &'n JsonNode<'n>) {
+    pub(super) fn edit_flow_list(&mut self, elements: &[EditPlan], node: &'n JsonNode<'n>) {
         let JsonKind::Array(written) = &node.kind else { return };
         let is_multi = self.lines.is_multi(node.span);
-        let drafts: Vec<Option<&Draft>> = written
+        let drafts: Vec<Option<&EditPlan>> = written
             .iter()
             .map(|old| elements.iter().find(|it| it.origin() == Some(old.span)))
             .collect();
@@ -91,17 +92,17 @@ impl<'n> Writer<'_, 'n> {
             .iter()
             .zip(&drafts)
             .map(|(old, draft)| {
-                (Span { start: old.span.start, end: self.tail(old) }, draft.is_some())
+                (Span { start: old.span.start, end: self.find_end(old) }, draft.is_some())
             })
             .collect();
         self.delete_parts(&parts);
         for (old, draft) in written.iter().zip(drafts) {
             match draft {
-                Some(draft) if self.fits_in_place(draft, old) => self.in_place(draft, old),
+                Some(draft) if self.can_edit_in_place(draft, old) => self.edit_in_place(draft, old),
                 Some(draft) => {
                     let indent = self.lines.indent(old.span.start);
-                    let text = self.flow(draft, indent, is_multi);
-                    let region = Span { start: old.span.start, end: self.tail(old) };
+                    let text = self.format_flow(draft, indent, is_multi);
+                    let region = Span { start: old.span.start, end: self.find_end(old) };
                     self.edits.push(Edit::replace(region, text));
                 }
                 None => {}
@@ -109,24 +110,34 @@ impl<'n> Writer<'_, 'n> {
         }
     }
 
-    fn flow_member(&mut self, member: &Member, indent: usize, is_multi: bool) -> String {
-        let key = self.key_text(&member.name, member.key);
-        format!("{key}: {}", self.flow(&member.value, indent, is_multi))
+    fn format_flow_member(
+        &mut self,
+        member: &PlannedMember,
+        indent: usize,
+        is_multi: bool,
+    ) -> String {
+        let key = self.format_key(&member.name, member.key);
+        format!("{key}: {}", self.format_flow(&member.value, indent, is_multi))
     }
 
     /// A value in brackets; with lines of its own for each part if `is_multi`.
-    pub(super) fn flow(&mut self, draft: &Draft, indent: usize, is_multi: bool) -> String {
+    pub(super) fn format_flow(
+        &mut self,
+        draft: &EditPlan,
+        indent: usize,
+        is_multi: bool,
+    ) -> String {
         let inner = indent + self.step;
         let is_multi = is_multi && self.is_json;
         let (open, parts, close) = match draft {
-            Draft::Scalar(json) => return self.scalar_text(json, None),
-            Draft::Kept(span) => return self.flow_kept(*span, indent, is_multi),
-            Draft::List(_, elements) => {
-                let parts = elements.iter().map(|it| self.flow(it, inner, is_multi));
+            EditPlan::Scalar(json) => return self.format_scalar(json, None),
+            EditPlan::Kept(span) => return self.format_flow_kept(*span, indent, is_multi),
+            EditPlan::List(_, elements) => {
+                let parts = elements.iter().map(|it| self.format_flow(it, inner, is_multi));
                 ('[', parts.collect::<Vec<_>>(), ']')
             }
-            Draft::Object(_, members) => {
-                let parts = members.iter().map(|it| self.flow_member(it, inner, is_multi));
+            EditPlan::Object(_, members) => {
+                let parts = members.iter().map(|it| self.format_flow_member(it, inner, is_multi));
                 ('{', parts.collect::<Vec<_>>(), '}')
             }
         };
@@ -143,32 +154,32 @@ impl<'n> Writer<'_, 'n> {
         }
     }
 
-    fn flow_kept(&mut self, span: Span, indent: usize, is_multi: bool) -> String {
-        let Some(node) = self.nodes.value(span) else { return "null".to_owned() };
+    fn format_flow_kept(&mut self, span: Span, indent: usize, is_multi: bool) -> String {
+        let Some(node) = self.nodes.find_value(span) else { return "null".to_owned() };
         if self.is_flow(node) {
-            let text = self.lines.slice(Span { start: span.start, end: self.tail(node) });
-            return shifted(text, self.lines.indent(span.start), indent);
+            let text = self.lines.slice(Span { start: span.start, end: self.find_end(node) });
+            return shift_lines(text, self.lines.indent(span.start), indent);
         }
         // A block has no place in brackets.
         let parts = match &node.kind {
             JsonKind::Array(elements) => {
-                Draft::List(None, elements.iter().map(|it| Draft::Kept(it.span)).collect())
+                EditPlan::List(None, elements.iter().map(|it| EditPlan::Kept(it.span)).collect())
             }
-            _ => Draft::Object(
+            _ => EditPlan::Object(
                 None,
-                members_of(node)
+                get_members(node)
                     .iter()
-                    .map(|it| Member {
+                    .map(|it| PlannedMember {
                         key: Some(it.key_span),
                         in_place: false,
                         name: it.key.clone().into_owned(),
                         order: 0,
                         is_renamed: false,
-                        value: Draft::Kept(it.value.span),
+                        value: EditPlan::Kept(it.value.span),
                     })
                     .collect(),
             ),
         };
-        self.flow(&parts, indent, is_multi)
+        self.format_flow(&parts, indent, is_multi)
     }
 }

@@ -4,20 +4,20 @@ use abide_syntax::Span;
 
 /// A text, by its lines.
 #[derive(Clone, Copy)]
-pub(super) struct Lines<'t>(pub(super) &'t str);
+pub(super) struct TextLines<'t>(pub(super) &'t str);
 
-impl<'t> Lines<'t> {
+impl<'t> TextLines<'t> {
     pub(super) fn slice(self, span: Span) -> &'t str {
         self.0.get(span.range()).unwrap_or_default()
     }
 
-    /// Where the line of a place begins.
+    /// Finds the start of the line of a position.
     pub(super) fn start(self, at: u32) -> u32 {
         let before = self.0.get(..at as usize).unwrap_or_default();
         before.rfind('\n').map_or(0, |it| it as u32 + 1)
     }
 
-    /// Where the line of a place ends, before its line break.
+    /// Finds the end of the line of a position, before its line break.
     pub(super) fn end(self, at: u32) -> u32 {
         let behind = self.0.get(at as usize..).unwrap_or_default();
         let length = behind.find('\n').unwrap_or(behind.len());
@@ -25,23 +25,23 @@ impl<'t> Lines<'t> {
         at + line.strip_suffix('\r').unwrap_or(line).len() as u32
     }
 
-    /// Where the line behind that of a place begins, or the text ends.
+    /// Finds the start of the line behind that of a position, or the end of the text.
     pub(super) fn next(self, at: u32) -> u32 {
         let behind = self.0.get(at as usize..).unwrap_or_default();
         at + behind.find('\n').map_or(behind.len(), |it| it + 1) as u32
     }
 
-    /// How many bytes are before a place in its line.
+    /// Counts the bytes before a position in its line.
     pub(super) fn column(self, at: u32) -> usize {
         (at - self.start(at)) as usize
     }
 
-    /// What is before a place in its line.
+    /// Returns the text before a position in its line.
     pub(super) fn before(self, at: u32) -> &'t str {
         self.slice(Span { start: self.start(at), end: at })
     }
 
-    /// Whether nothing but spaces is before a place in its line.
+    /// Returns true if nothing but spaces is before a place in its line.
     pub(super) fn is_first(self, at: u32) -> bool {
         self.before(at).chars().all(|it| it == ' ' || it == '\t')
     }
@@ -52,15 +52,15 @@ impl<'t> Lines<'t> {
         line.len() - line.trim_start_matches(' ').len()
     }
 
-    /// Whether a span is of more than one line.
+    /// Returns true if a span is of more than one line.
     pub(super) fn is_multi(self, span: Span) -> bool {
         self.slice(span).contains('\n')
     }
 }
 
-/// Whether a dash is that of an element of a list: nothing is before it in its line but spaces and
-/// other dashes.
-pub(super) fn begins_element(text: &str, dash: usize) -> bool {
+/// Returns true if a dash is that of an element of a list: nothing is before it in its line but
+/// spaces and other dashes.
+pub(super) fn is_element_start(text: &str, dash: usize) -> bool {
     let line = text[..dash].rsplit('\n').next().unwrap_or_default();
     line.chars().all(|it| it == ' ' || it == '-')
 }

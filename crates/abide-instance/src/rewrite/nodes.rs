@@ -6,7 +6,7 @@ use abide_schema::value::{JsonKind, JsonMember, JsonNode};
 use abide_syntax::Span;
 
 /// The values of a text, by their places.
-pub(super) struct Nodes<'n> {
+pub(super) struct NodeIndex<'n> {
     values: HashMap<Span, &'n JsonNode<'n>>,
     /// Members by the places of their keys.
     members: HashMap<Span, &'n JsonMember<'n>>,
@@ -14,11 +14,11 @@ pub(super) struct Nodes<'n> {
     begins: HashMap<u32, &'n JsonNode<'n>>,
 }
 
-impl<'n> Nodes<'n> {
+impl<'n> NodeIndex<'n> {
     /// The values of a document.
-    pub(super) fn of(root: &'n JsonNode<'n>) -> Nodes<'n> {
+    pub(super) fn index(root: &'n JsonNode<'n>) -> NodeIndex<'n> {
         let mut nodes =
-            Nodes { values: HashMap::new(), members: HashMap::new(), begins: HashMap::new() };
+            NodeIndex { values: HashMap::new(), members: HashMap::new(), begins: HashMap::new() };
         let mut open = vec![root];
         while let Some(node) = open.pop() {
             // Aliases repeat values; the first is where it is written.
@@ -38,22 +38,22 @@ impl<'n> Nodes<'n> {
         nodes
     }
 
-    pub(super) fn value(&self, span: Span) -> Option<&'n JsonNode<'n>> {
+    pub(super) fn find_value(&self, span: Span) -> Option<&'n JsonNode<'n>> {
         self.values.get(&span).copied().filter(|_| !span.is_empty())
     }
 
     /// The outermost value that begins at a place.
-    pub(super) fn beginning_at(&self, start: u32) -> Option<&'n JsonNode<'n>> {
+    pub(super) fn find_at_start(&self, start: u32) -> Option<&'n JsonNode<'n>> {
         self.begins.get(&start).copied()
     }
 
-    pub(super) fn member(&self, key: Span) -> Option<&'n JsonMember<'n>> {
+    pub(super) fn find_member(&self, key: Span) -> Option<&'n JsonMember<'n>> {
         self.members.get(&key).copied().filter(|_| !key.is_empty())
     }
 }
 
 /// The members of an object.
-pub(super) fn members_of<'n>(node: &'n JsonNode<'n>) -> &'n [JsonMember<'n>] {
+pub(super) fn get_members<'n>(node: &'n JsonNode<'n>) -> &'n [JsonMember<'n>] {
     match &node.kind {
         JsonKind::Object(members) => members,
         _ => &[],

@@ -5,22 +5,22 @@ use abide_schema::value::{Codec, Entry, Message, Value};
 use abide_syntax::Span;
 use abide_upgrade::Edit;
 
-use super::lines::Lines;
-use super::yaml::shifted;
+use super::lines::TextLines;
+use super::yaml::shift_lines;
 
 /// Writes a value as edits of the text of another one.
 pub(super) struct TextWriter<'a> {
     pub(super) tree: &'a Tree,
-    pub(super) lines: Lines<'a>,
+    pub(super) lines: TextLines<'a>,
     pub(super) edits: Vec<Edit>,
 }
 
 impl TextWriter<'_> {
     /// Changes what is written of a message; `body` is where its fields stand.
-    pub(super) fn message(&mut self, old: &Message, new: &Message, body: Span) {
+    pub(super) fn write_message(&mut self, old: &Message, new: &Message, body: Span) {
         let is_any = self.tree.message(new.ty).full_name() == "google.protobuf.Any";
         if is_any && let (Some(inside), Some(content)) = (&old.content, &new.content) {
-            return self.any(old, new, inside, content, body);
+            return self.write_any(old, new, inside, content, body);
         }
         let mut renamed: Option<Span> = None;
         let mut last: Option<&Entry> = None;
@@ -32,7 +32,7 @@ impl TextWriter<'_> {
                         self.rename(entry, kept);
                         renamed = Some(entry.key);
                     }
-                    self.value(entry, kept);
+                    self.write_value(entry, kept);
                     last = Some(entry);
                 }
                 None => self.delete(entry, old, new),
@@ -48,19 +48,19 @@ impl TextWriter<'_> {
         self.insert(text.trim_end(), last, old.entries.first(), body);
     }
 
-    /// Whether an entry is another one, perhaps with another value inside.
+    /// Returns true if an entry is another one, perhaps with another value inside.
     fn is_made_from(&self, new: &Entry, old: &Entry) -> bool {
         let is_message = new.value.as_message().is_some() && old.value.as_message().is_some();
         let is_scalar = new.value.as_message().is_none() && old.value.as_message().is_none();
-        let same_kind = is_message && self.is_alike(new, old) || is_scalar;
+        let same_kind = is_message && self.is_similar(new, old) || is_scalar;
         same_kind
             && !old.key.is_empty()
             && new.key == old.key
             && (new.span == old.span || new.span.is_empty() && is_scalar)
     }
 
-    /// Whether the value of one can be edited into that of the other.
-    fn is_alike(&self, new: &Entry, old: &Entry) -> bool {
+    /// Returns true if the value of one can be edited into that of the other.
+    fn is_similar(&self, new: &Entry, old: &Entry) -> bool {
         let (Some(new), Some(old)) = (new.value.as_message(), old.value.as_message()) else {
             return false;
         };
@@ -80,7 +80,7 @@ impl TextWriter<'_> {
         }
     }
 
-    fn value(&mut self, old: &Entry, new: &Entry) {
+    fn write_value(&mut self, old: &Entry, new: &Entry) {
         match (&old.value, &new.value) {
             (Value::Message(before), Value::Message(after)) => {
                 let text = self.lines.slice(old.span);
@@ -89,7 +89,7 @@ impl TextWriter<'_> {
                     true => Span { start: old.span.start + 1, end: old.span.end - 1 },
                     false => old.span,
                 };
-                self.message(before, after, body);
+                self.write_message(before, after, body);
             }
             (Value::Enum(_), Value::Enum(number)) => {
                 let values = self.tree.field(new.field).enum_type();
@@ -104,7 +104,7 @@ impl TextWriter<'_> {
                 }
             }
             (_, after) if new.span.is_empty() => {
-                if let Some(text) = self.scalar(new, after) {
+                if let Some(text) = self.format_scalar(new, after) {
                     self.edits.push(Edit::replace(old.span, text));
                 }
             }
@@ -112,8 +112,8 @@ impl TextWriter<'_> {
         }
     }
 
-    /// How a scalar is written.
-    fn scalar(&self, entry: &Entry, value: &Value) -> Option<String> {
+    /// Formats a scalar.
+    fn format_scalar(&self, entry: &Entry, value: &Value) -> Option<String> {
         let field = self.tree.field(entry.field);
         let parent = field.containing_message()?;
         let lone = Message { entries: vec![entry.clone()], ..Message::new(parent.id) };
@@ -130,7 +130,7 @@ impl TextWriter<'_> {
     }
 
     /// Changes what an Any holds, and the type that it names.
-    fn any(
+    fn write_any(
         &mut self,
         old: &Message,
         new: &Message,
@@ -155,7 +155,7 @@ impl TextWriter<'_> {
             true => Span { start: braces.start + 1, end: braces.end - 1 },
             false => braces,
         };
-        self.message(inside, content, body);
+        self.write_message(inside, content, body);
     }
 
     /// Takes out a field, with its line if nothing else is on it.
@@ -209,18 +209,18 @@ impl TextWriter<'_> {
             let indent = self.lines.indent(at);
             return self.edits.push(match self.lines.is_first(at) {
                 true => {
-                    let text = shifted(text, 0, indent);
+                    let text = shift_lines(text, 0, indent);
                     let at = self.lines.start(at);
                     Edit::insert(at, format!("{}{text}\n", " ".repeat(indent)))
                 }
-                false => Edit::insert(at, format!("{} ", on_one_line(text))),
+                false => Edit::insert(at, format!("{} ", join_lines(text))),
             });
         }
         let Some(last) = last else {
             // A message without fields, or a text.
             let is_whole = body.start == 0;
             let indent = if is_whole { 0 } else { self.lines.indent(body.start) + 2 };
-            let text = shifted(text, 0, indent);
+            let text = shift_lines(text, 0, indent);
             let text = match is_whole {
                 true => format!("{text}\n"),
                 false => {
@@ -233,18 +233,18 @@ impl TextWriter<'_> {
         };
         if self.lines.is_first(last.key.start) {
             let indent = self.lines.indent(last.key.start);
-            let text = shifted(text, 0, indent);
+            let text = shift_lines(text, 0, indent);
             let at = self.lines.end(last.span.end.max(last.key.end));
             let at = at.min(body.end.max(last.span.end));
             self.edits.push(Edit::insert(at, format!("\n{}{text}", " ".repeat(indent))));
         } else {
             // All on one line.
-            self.edits.push(Edit::insert(last.span.end, format!(" {}", on_one_line(text))));
+            self.edits.push(Edit::insert(last.span.end, format!(" {}", join_lines(text))));
         }
     }
 }
 
-fn on_one_line(text: &str) -> String {
+fn join_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.join(" ")
 }

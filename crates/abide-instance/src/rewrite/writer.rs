@@ -1,4 +1,4 @@
-//! What writers of block and flow style share.
+//! Helpers that the writers of block and flow style share.
 
 use std::collections::HashSet;
 
@@ -6,37 +6,37 @@ use abide_schema::value::{JsonKind, JsonMember, JsonNode};
 use abide_syntax::Span;
 use abide_upgrade::Edit;
 
-use super::anchors::Anchors;
-use super::edit_plan::{Draft, Member, quote};
-use super::lines::Lines;
-use super::nodes::{Nodes, members_of};
+use super::anchors::AnchorNames;
+use super::edit_plan::{EditPlan, PlannedMember, quote};
+use super::lines::TextLines;
+use super::nodes::{NodeIndex, get_members};
 
 /// Writes a draft as edits of the text that it is made from.
-pub(super) struct Writer<'a, 'n> {
-    pub(super) lines: Lines<'a>,
-    pub(super) nodes: &'a Nodes<'n>,
-    pub(super) anchors: &'a Anchors,
+pub(super) struct PlanWriter<'a, 'n> {
+    pub(super) lines: TextLines<'a>,
+    pub(super) nodes: &'a NodeIndex<'n>,
+    pub(super) anchors: &'a AnchorNames,
     /// Comments, in their order.
     pub(super) comments: &'a [Span],
-    /// Whether the text is JSON, so that all is in quotes.
+    /// True if the text is JSON, so that all is in quotes.
     pub(super) is_json: bool,
     /// By how many spaces the text indents.
     pub(super) step: usize,
     /// By how many spaces it indents lists below their keys.
     pub(super) list_step: usize,
-    /// Whether the text has spaces inside of the brackets of objects.
+    /// True if the text has spaces inside of the brackets of objects.
     pub(super) pads: bool,
     /// Keys that stay where they are.
     pub(super) staying: HashSet<Span>,
     /// Keys that something is made from, also in other places.
-    pub(super) claimed: HashSet<Span>,
+    pub(super) claimed_keys: HashSet<Span>,
     /// Comments that are written in another place.
     pub(super) written: HashSet<Span>,
     pub(super) edits: Vec<Edit>,
 }
 
-impl<'n> Writer<'_, 'n> {
-    /// Whether a value is in the brackets of flow style, or a scalar.
+impl<'n> PlanWriter<'_, 'n> {
+    /// Returns true if a value is in the brackets of flow style, or a scalar.
     pub(super) fn is_flow(&self, node: &JsonNode<'_>) -> bool {
         match node.kind {
             JsonKind::Array(_) | JsonKind::Object(_) => {
@@ -50,12 +50,12 @@ impl<'n> Writer<'_, 'n> {
         !self.is_json && self.lines.slice(node.span).starts_with('*')
     }
 
-    /// Where a value ends, without the white space and comments behind it.
-    pub(super) fn tail(&self, node: &JsonNode<'_>) -> u32 {
+    /// Finds the end of a value, without the white space and comments behind it.
+    pub(super) fn find_end(&self, node: &JsonNode<'_>) -> u32 {
         if !self.is_flow(node) {
             let last = match &node.kind {
-                JsonKind::Array(elements) => elements.last().map(|it| self.tail(it)),
-                JsonKind::Object(members) => members.last().map(|it| self.member_tail(it)),
+                JsonKind::Array(elements) => elements.last().map(|it| self.find_end(it)),
+                JsonKind::Object(members) => members.last().map(|it| self.find_member_end(it)),
                 _ => None,
             };
             if let Some(last) = last {
@@ -65,16 +65,16 @@ impl<'n> Writer<'_, 'n> {
         node.span.start + self.lines.slice(node.span).trim_end().len() as u32
     }
 
-    pub(super) fn member_tail(&self, member: &JsonMember<'_>) -> u32 {
+    pub(super) fn find_member_end(&self, member: &JsonMember<'_>) -> u32 {
         match member.value.span.is_empty() {
             // Nothing is written, which is `null`.
             true => member.key_span.end + 1,
-            false => self.tail(&member.value),
+            false => self.find_end(&member.value),
         }
     }
 
     /// The comment behind a place in its line.
-    pub(super) fn comment_behind(&self, at: u32) -> Option<Span> {
+    pub(super) fn find_comment_behind(&self, at: u32) -> Option<Span> {
         let end = self.lines.end(at);
         let first = self.comments.iter().find(|it| it.start >= at)?;
         let gap = self.lines.slice(Span { start: at, end: first.start });
@@ -82,7 +82,7 @@ impl<'n> Writer<'_, 'n> {
     }
 
     /// The comments in the lines right above that of a place.
-    pub(super) fn comments_above(&self, at: u32) -> Vec<Span> {
+    pub(super) fn find_comments_above(&self, at: u32) -> Vec<Span> {
         let mut found = Vec::new();
         let mut line = self.lines.start(at);
         for comment in self.comments.iter().rev().filter(|it| it.start < at) {
@@ -96,8 +96,8 @@ impl<'n> Writer<'_, 'n> {
         found
     }
 
-    /// How a key is written, as the key in its place is.
-    pub(super) fn key_text(&self, name: &str, old: Option<Span>) -> String {
+    /// Formats a key in the style of the key in its place.
+    pub(super) fn format_key(&self, name: &str, old: Option<Span>) -> String {
         let first = old.and_then(|it| self.lines.slice(it).chars().next());
         match first.filter(|it| matches!(it, '\'' | '"')) {
             Some('\'') if !name.contains(['\'', '\n']) => format!("'{name}'"),
@@ -110,8 +110,8 @@ impl<'n> Writer<'_, 'n> {
         }
     }
 
-    /// How a scalar of JSON is written, as the scalar in its place is.
-    pub(super) fn scalar_text(&self, json: &str, old: Option<Span>) -> String {
+    /// Formats a scalar of JSON in the style of the scalar in its place.
+    pub(super) fn format_scalar(&self, json: &str, old: Option<Span>) -> String {
         let inside = json.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
         let Some(inside) = inside.filter(|_| !self.is_json) else { return json.to_owned() };
         let first = old.and_then(|it| self.lines.slice(it).chars().next());
@@ -123,21 +123,21 @@ impl<'n> Writer<'_, 'n> {
         }
     }
 
-    /// Whether a value can be changed where it stands.
-    pub(super) fn fits_in_place(&self, draft: &Draft, node: &JsonNode<'_>) -> bool {
+    /// Returns true if a value can be changed where it stands.
+    pub(super) fn can_edit_in_place(&self, draft: &EditPlan, node: &JsonNode<'_>) -> bool {
         if self.is_alias(node) || draft.origin() != Some(node.span) {
-            return matches!(draft, Draft::Scalar(_)) && self.is_short_scalar(node);
+            return matches!(draft, EditPlan::Scalar(_)) && self.is_short_scalar(node);
         }
         match draft {
-            Draft::Kept(_) => true,
-            Draft::Scalar(_) => false,
-            Draft::Object(_, members) => {
-                let own = members_of(node);
+            EditPlan::Kept(_) => true,
+            EditPlan::Scalar(_) => false,
+            EditPlan::Object(_, members) => {
+                let own = get_members(node);
                 members.iter().any(|it| it.in_place) && own.iter().all(|it| !it.key_span.is_empty())
             }
-            Draft::List(_, elements) => {
+            EditPlan::List(_, elements) => {
                 let JsonKind::Array(written) = &node.kind else { return false };
-                let origins: Vec<Span> = elements.iter().filter_map(Draft::origin).collect();
+                let origins: Vec<Span> = elements.iter().filter_map(EditPlan::origin).collect();
                 let mut left = written.iter().map(|it| it.span);
                 !origins.is_empty()
                     && elements
@@ -154,22 +154,26 @@ impl<'n> Writer<'_, 'n> {
     }
 
     /// Changes a value where it stands.
-    pub(super) fn in_place(&mut self, draft: &Draft, node: &'n JsonNode<'n>) {
+    pub(super) fn edit_in_place(&mut self, draft: &EditPlan, node: &'n JsonNode<'n>) {
         match draft {
-            Draft::Kept(_) => {}
-            Draft::Scalar(json) => {
-                let text = self.scalar_text(json, Some(node.span));
+            EditPlan::Kept(_) => {}
+            EditPlan::Scalar(json) => {
+                let text = self.format_scalar(json, Some(node.span));
                 self.edits.push(Edit::replace(node.span, text));
             }
-            Draft::Object(_, members) if self.is_flow(node) => self.flow_object(members, node),
-            Draft::Object(_, members) => self.block_object(members, node),
-            Draft::List(_, elements) if self.is_flow(node) => self.flow_list(elements, node),
-            Draft::List(_, elements) => self.block_list(elements, node),
+            EditPlan::Object(_, members) if self.is_flow(node) => {
+                self.edit_flow_object(members, node)
+            }
+            EditPlan::Object(_, members) => self.edit_block_object(members, node),
+            EditPlan::List(_, elements) if self.is_flow(node) => {
+                self.edit_flow_list(elements, node)
+            }
+            EditPlan::List(_, elements) => self.edit_block_list(elements, node),
         }
     }
 }
 
-/// Whether YAML takes a text without quotes for this text, in every version.
+/// Returns true if YAML takes a text without quotes for this text, in every version.
 fn is_plain(text: &str) -> bool {
     const WORDS: &[&str] =
         &["true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"];
@@ -180,14 +184,16 @@ fn is_plain(text: &str) -> bool {
 }
 
 /// The keys of a draft that stay where they are.
-pub(super) fn staying(draft: &Draft, keys: &mut HashSet<Span>) {
+pub(super) fn collect_staying_keys(draft: &EditPlan, keys: &mut HashSet<Span>) {
     match draft {
-        Draft::Kept(_) | Draft::Scalar(_) => {}
-        Draft::List(_, elements) => elements.iter().for_each(|it| staying(it, keys)),
-        Draft::Object(_, members) => {
-            for Member { key, in_place, value, .. } in members {
+        EditPlan::Kept(_) | EditPlan::Scalar(_) => {}
+        EditPlan::List(_, elements) => {
+            elements.iter().for_each(|it| collect_staying_keys(it, keys))
+        }
+        EditPlan::Object(_, members) => {
+            for PlannedMember { key, in_place, value, .. } in members {
                 keys.extend(key.filter(|_| *in_place));
-                staying(value, keys);
+                collect_staying_keys(value, keys);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use abide_schema::{FileDecl, MessageId, SourceFile, Tree};
 
-/// What Envoy's bootstraps of every major say about runtime, and no more.
+/// The part of Envoy's bootstraps of every major that is about runtime, and no more.
 const PROTO: &str = r#"
 syntax = "proto3";
 package envoy.config.bootstrap.v3;
@@ -54,15 +54,15 @@ message RuntimeLayer {
 
 /// A tree with the part of Envoy's bootstrap that is about runtime, and that
 /// message. Read leniently, every bootstrap of Envoy is a value of it.
-pub fn known_bootstrap() -> (Tree, MessageId) {
-    let tree = linked("bootstrap.proto", PROTO);
+pub fn get_known_bootstrap() -> (Tree, MessageId) {
+    let tree = link_proto("bootstrap.proto", PROTO);
     let bootstrap = tree.message_named("envoy.config.bootstrap.v3.Bootstrap");
     let bootstrap = bootstrap.expect("the text above declares it").id;
     (tree, bootstrap)
 }
 
 /// A tree of a file that imports nothing but `struct.proto`.
-pub(super) fn linked(path: &str, proto: &str) -> Tree {
+pub(super) fn link_proto(path: &str, proto: &str) -> Tree {
     const STRUCT: &str = "google/protobuf/struct.proto";
     let built_in = abide_schema::find_well_known(STRUCT).unwrap_or_default();
     let files = [(path, proto), (STRUCT, built_in)].map(|(path, text)| {

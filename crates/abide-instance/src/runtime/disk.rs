@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::fraction::RESERVED;
-use super::number::trimmed_end;
+use super::number::trim_white_space_end;
 use super::snapshot::Values;
 use super::value::RuntimeValue;
 
@@ -21,7 +21,7 @@ pub const MAX_FOLDERS: u32 = 16;
 /// what they hold.
 pub type DiskFiles = BTreeMap<String, Vec<u8>>;
 
-/// What was found where a layer should be.
+/// The content of a path where a layer should be.
 #[derive(Clone, Debug)]
 pub enum DiskReading {
     /// No folder. The layer is left out, which is no error.
@@ -32,16 +32,16 @@ pub enum DiskReading {
     Failed(DiskFailure),
 }
 
-/// Why a layer on disk is left out.
+/// A layer on disk that is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskFailure {
     /// The path in the folder of the layer.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub reason: DiskFailureReason,
 }
 
-/// What is wrong with a path in the folder of a layer.
+/// A fault of a path in the folder of a layer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DiskFailureReason {
     /// Folders nest too deep.
@@ -77,32 +77,32 @@ impl fmt::Display for DiskFailure {
 }
 
 /// The key of a file of a layer: its path with dots.
-pub fn key_of_path(path: &str) -> String {
+pub fn path_to_key(path: &str) -> String {
     path.replace('/', ".")
 }
 
 /// The path where the value of a key is written.
-pub fn path_of_key(key: &str) -> String {
+pub fn key_to_path(key: &str) -> String {
     key.replace('.', "/")
 }
 
 /// A path with a name that keys on disk must not have, because it makes a struct a
 /// share. Envoy takes such a file for a key, which no static layer could spell.
-pub(super) fn reserved_path(files: &DiskFiles) -> Option<&str> {
+pub(super) fn find_reserved_path(files: &DiskFiles) -> Option<&str> {
     let is_reserved = |path: &&String| path.split('/').any(|name| RESERVED.contains(&name));
     files.keys().find(is_reserved).map(String::as_str)
 }
 
-/// What the files of a layer say.
-pub(super) fn values_of(files: &DiskFiles) -> Result<Values, DiskFailure> {
+/// Reads the values in the files of a layer.
+pub(super) fn read_values(files: &DiskFiles) -> Result<Values, DiskFailure> {
     let mut values = Values::new();
     for (path, bytes) in files {
-        let text = value_in(&String::from_utf8_lossy(bytes));
-        let value = RuntimeValue::of_text(&text).map_err(|reason| {
+        let text = read_value(&String::from_utf8_lossy(bytes));
+        let value = RuntimeValue::parse_text(&text).map_err(|reason| {
             let reason = DiskFailureReason::Malformed(reason);
             DiskFailure { path: path.clone(), reason }
         })?;
-        values.insert(key_of_path(path).into(), value);
+        values.insert(path_to_key(path).into(), value);
     }
     Ok(values)
 }
@@ -110,13 +110,13 @@ pub(super) fn values_of(files: &DiskFiles) -> Result<Values, DiskFailure> {
 /// The value in a file: its lines without those that begin with `#` and without
 /// empty ones. The last line, and every line that equals it, loses the white space
 /// and the line end behind it: a comment as the last line keeps that line end.
-fn value_in(text: &str) -> String {
+fn read_value(text: &str) -> String {
     let lines = || text.split('\n').filter(|line| !line.is_empty());
     let last = lines().next_back().unwrap_or_default();
     let mut value = String::new();
     for line in lines().filter(|line| !line.starts_with('#')) {
         if line == last {
-            value.push_str(trimmed_end(line));
+            value.push_str(trim_white_space_end(line));
         } else {
             value.push_str(line);
             value.push('\n');
@@ -143,21 +143,21 @@ mod tests {
             ("1\n2\n1\n", "12\n1"),
             ("a\n\n\nb\n\n", "a\nb"),
         ] {
-            assert_eq!(value_in(text), expected, "{text:?}");
+            assert_eq!(read_value(text), expected, "{text:?}");
         }
     }
 
     #[test]
     fn each_dot_of_a_runtime_key_is_a_folder() {
-        assert_eq!(path_of_key("health_check.min_interval"), "health_check/min_interval");
+        assert_eq!(key_to_path("health_check.min_interval"), "health_check/min_interval");
         let mut random = fastrand::Rng::with_seed(10);
         for _ in 0..1000 {
             let steps: Vec<String> = (0..random.usize(1..6))
                 .map(|_| (0..random.usize(1..6)).map(|_| random.lowercase()).collect())
                 .collect();
             let key = steps.join(".");
-            assert_eq!(path_of_key(&key), steps.join("/"));
-            assert_eq!(key_of_path(&path_of_key(&key)), key);
+            assert_eq!(key_to_path(&key), steps.join("/"));
+            assert_eq!(path_to_key(&key_to_path(&key)), key);
         }
     }
 }

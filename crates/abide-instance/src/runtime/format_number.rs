@@ -1,7 +1,7 @@
 //! Numbers with six significant digits, as Envoy prints those of runtime layers.
 
 /// The shortest of the plain and the scientific notation, as `%g` of C writes it.
-pub(super) fn shown(number: f64) -> String {
+pub(super) fn format_number(number: f64) -> String {
     if !number.is_finite() {
         return number.to_string().to_ascii_lowercase();
     }
@@ -11,13 +11,13 @@ pub(super) fn shown(number: f64) -> String {
     let exponent: i32 = exponent.parse().unwrap_or_default();
     if (-4..6).contains(&exponent) {
         let decimals = usize::try_from(5 - exponent).unwrap_or_default();
-        return without_zeros(&format!("{number:.decimals$}")).to_owned();
+        return strip_zeros(&format!("{number:.decimals$}")).to_owned();
     }
     let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", without_zeros(mantissa), exponent.abs())
+    format!("{}e{sign}{:02}", strip_zeros(mantissa), exponent.abs())
 }
 
-fn without_zeros(digits: &str) -> &str {
+fn strip_zeros(digits: &str) -> &str {
     match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.'),
         false => digits,
@@ -45,7 +45,7 @@ mod tests {
             (1e300, "1e+300"),
             (f64::INFINITY, "inf"),
         ] {
-            assert_eq!(super::shown(number), expected);
+            assert_eq!(super::format_number(number), expected);
         }
     }
 }

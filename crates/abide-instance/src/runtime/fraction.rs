@@ -1,17 +1,17 @@
 //! Shares of requests.
 
-use super::value::{Literal, Member};
+use super::value::{RuntimeLiteral, RuntimeMember};
 
 /// A share: so many of a hundred, ten thousand or a million.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FractionalPercent {
-    /// How many.
+    /// The count.
     pub numerator: u32,
     /// Of how many.
     pub denominator: Denominator,
 }
 
-/// What a share counts in.
+/// The unit of a share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "each is named after its number")]
 pub enum Denominator {
@@ -46,11 +46,11 @@ pub(super) const RESERVED: [&str; 2] = ["numerator", "denominator"];
 
 impl FractionalPercent {
     /// A share in percent.
-    pub const fn percent(numerator: u32) -> FractionalPercent {
+    pub const fn new_percent(numerator: u32) -> FractionalPercent {
         FractionalPercent { numerator, denominator: Denominator::Hundred }
     }
 
-    /// Whether a random number falls into the share. A share above the whole is
+    /// Returns true if a random number falls into the share. A share above the whole is
     /// the whole.
     pub const fn includes(self, random: u64) -> bool {
         random % self.denominator.number() < self.numerator as u64
@@ -58,13 +58,13 @@ impl FractionalPercent {
 
     /// The share that a struct is. A numerator that is no number counts as missing,
     /// which is 0. Any other key, or a denominator that is no name, is no share.
-    pub(super) fn of_members(members: &[Member]) -> Option<FractionalPercent> {
-        let mut share = FractionalPercent::percent(0);
+    pub(super) fn from_members(members: &[RuntimeMember]) -> Option<FractionalPercent> {
+        let mut share = FractionalPercent::new_percent(0);
         for member in members {
             match (&*member.key, &member.value) {
-                ("numerator", Literal::Number(number)) => share.numerator = *number as u32,
+                ("numerator", RuntimeLiteral::Number(number)) => share.numerator = *number as u32,
                 ("numerator", _) => {}
-                ("denominator", Literal::Text(name)) => {
+                ("denominator", RuntimeLiteral::Text(name)) => {
                     let all =
                         [Denominator::Hundred, Denominator::TenThousand, Denominator::Million];
                     share.denominator = all.into_iter().find(|it| it.name() == &**name)?;

@@ -1,33 +1,33 @@
 //! Numbers in texts, as C++ reads them for Envoy: decimal, or hexadecimal with an exponent of two.
 
-/// What ends and begins a text without counting.
+/// The characters that C skips at the start and the end of a number.
 const SPACE: [char; 6] = [' ', '\t', '\n', '\r', '\x0b', '\x0c'];
 
 /// The text without the white space around it.
-pub(super) fn trimmed(text: &str) -> &str {
+pub(super) fn trim_white_space(text: &str) -> &str {
     text.trim_matches(SPACE)
 }
 
 /// The text without the white space behind it.
-pub(super) fn trimmed_end(text: &str) -> &str {
+pub(super) fn trim_white_space_end(text: &str) -> &str {
     text.trim_end_matches(SPACE)
 }
 
 /// The number that a text is, with white space around it.
-pub(super) fn number_in(text: &str) -> Option<f64> {
-    let text = trimmed(text);
+pub(super) fn parse_number(text: &str) -> Option<f64> {
+    let text = trim_white_space(text);
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
         None => (1.0, text.strip_prefix('+').unwrap_or(text)),
     };
     match unsigned.strip_prefix("0x").or_else(|| unsigned.strip_prefix("0X")) {
-        Some(digits) => Some(sign * hexadecimal(digits)?),
+        Some(digits) => Some(sign * parse_hexadecimal(digits)?),
         None => text.parse().ok(),
     }
 }
 
 /// The number behind `0x`, such as `1f`, `1.8` or `1p-3`.
-fn hexadecimal(text: &str) -> Option<f64> {
+fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (mantissa, exponent) = match text.split_once(['p', 'P']) {
         Some((mantissa, exponent)) => (mantissa, exponent.parse::<i32>().ok()?),
         None => (text, 0),
@@ -46,7 +46,7 @@ fn hexadecimal(text: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::number_in;
+    use super::parse_number;
 
     #[test]
     fn texts_are_numbers_as_for_envoy() {
@@ -75,7 +75,7 @@ mod tests {
             ("", None),
             ("seven", None),
         ] {
-            assert_eq!(number_in(text), expected, "{text:?}");
+            assert_eq!(parse_number(text), expected, "{text:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with runtime layers, and what comes of it.
+//! Problems of runtime layers and their consequences.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use abide_syntax::Span;
 /// Something wrong with the layers of a bootstrap or of an RTDS resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerProblem {
-    /// What is wrong.
+    /// The kind.
     pub kind: LayerProblemKind,
-    /// Where it stands in the text that the layers are from.
+    /// The span in the text that the layers are from.
     pub span: Span,
 }
 
-/// What is wrong with runtime layers.
+/// The kind of a problem of runtime layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayerProblemKind {
     /// A name that an earlier layer has, and where.
@@ -42,7 +42,7 @@ impl LayerProblem {
         LayerProblem { kind, span }
     }
 
-    /// Whether a server refuses to start with it, or refuses the RTDS resource.
+    /// Returns true if a server refuses to start with it, or refuses the RTDS resource.
     pub fn is_refused(&self) -> bool {
         !matches!(
             self.kind,

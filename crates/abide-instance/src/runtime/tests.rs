@@ -3,13 +3,13 @@
 use super::*;
 use crate::{Instance, Notation, ReadOptions};
 
-fn layers(yaml: &str) -> Layers {
-    let (tree, bootstrap) = known_bootstrap();
+fn layers(yaml: &str) -> DeclaredLayers {
+    let (tree, bootstrap) = get_known_bootstrap();
     let options = ReadOptions { notation: Notation::Yaml, ty: Some(bootstrap), dialect: None };
     let instance = Instance::read(&tree, yaml.as_bytes(), options);
     assert_eq!(instance.errors, []);
     let message = instance.documents.first().and_then(|it| it.message());
-    Layers::of(&tree, message.expect("a bootstrap"))
+    DeclaredLayers::from_bootstrap(&tree, message.expect("a bootstrap"))
 }
 
 /// The runtime of layers in flow style.
@@ -20,7 +20,7 @@ fn runtime(list: &str) -> Runtime {
 }
 
 /// The snapshot of one static layer.
-fn fixed(values: &str) -> Arc<Snapshot> {
+fn fixed(values: &str) -> Arc<RuntimeSnapshot> {
     runtime(&format!("{{name: base, static_layer: {values}}}")).snapshot()
 }
 
@@ -33,12 +33,12 @@ fn files(files: &[(&str, &str)]) -> DiskReading {
 fn resource(yaml: &str) -> Result<RtdsResource, Vec<LayerProblem>> {
     let proto = "syntax = \"proto3\"; package t; import \"google/protobuf/struct.proto\"; \
                  message Runtime { string name = 1; google.protobuf.Struct layer = 2; }";
-    let tree = bootstrap::linked("runtime.proto", proto);
+    let tree = bootstrap::link_proto("runtime.proto", proto);
     let ty = tree.message_named("t.Runtime").map(|it| it.id);
     let options = ReadOptions { notation: Notation::Yaml, ty, dialect: None };
     let instance = Instance::read(&tree, yaml.as_bytes(), options);
     let message = instance.documents.first().and_then(|it| it.message());
-    RtdsResource::of(&tree, message.expect("a resource"))
+    RtdsResource::from_message(&tree, message.expect("a resource"))
 }
 
 /// The four layers of the example in Envoy's description of the layered runtime.
@@ -72,14 +72,14 @@ fn four() -> Runtime {
 fn a_later_layer_overrides_an_earlier_one() {
     let mut runtime = four();
     let key = "health_check.min_interval";
-    assert_eq!(runtime.snapshot().integer(key), Some(9));
+    assert_eq!(runtime.snapshot().get_integer(key), Some(9));
     runtime.modify([(key, "42")]).expect("there is an admin layer");
     let snapshot = runtime.snapshot();
-    let values: Vec<_> = snapshot.by_layer(key).map(|it| it.map(|it| &*it.text)).collect();
+    let values: Vec<_> = snapshot.iter_by_layer(key).map(|it| it.map(|it| &*it.text)).collect();
     assert_eq!(values, [Some("5"), Some(" 7"), Some("9"), Some("42")]);
-    assert_eq!(snapshot.integer(key), Some(42));
-    assert_eq!(snapshot.integer("only.disk"), Some(1));
-    let (layer, _) = snapshot.decided(key).expect("it is set");
+    assert_eq!(snapshot.get_integer(key), Some(42));
+    assert_eq!(snapshot.get_integer("only.disk"), Some(1));
+    let (layer, _) = snapshot.find_deciding_layer(key).expect("it is set");
     assert_eq!(&*layer.name, "admin_layer_0");
 }
 
@@ -93,8 +93,8 @@ fn layers_keep_the_order_of_the_bootstrap() {
     let other = "{name: b, static_layer: {k: 2}}, {name: a, static_layer: {k: 1}}";
     assert_eq!(names(&runtime(one)), ["a", "b"]);
     assert_eq!(names(&runtime(other)), ["b", "a"]);
-    assert_eq!(runtime(one).snapshot().integer("k"), Some(2));
-    assert_eq!(runtime(other).snapshot().integer("k"), Some(1));
+    assert_eq!(runtime(one).snapshot().get_integer("k"), Some(2));
+    assert_eq!(runtime(other).snapshot().get_integer("k"), Some(1));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn dots_in_keys_are_nested_structs() {
     for values in ["{a: {b: {c: 1}}}", "{a.b.c: 1}", "{a: {b.c: 1}}", "{a.b: {c: 1}}"] {
         let snapshot = fixed(values);
         assert_eq!(snapshot.keys().collect::<Vec<_>>(), ["a.b.c"]);
-        assert_eq!(snapshot.integer("a.b.c"), Some(1));
+        assert_eq!(snapshot.get_integer("a.b.c"), Some(1));
     }
 }
 
@@ -155,10 +155,10 @@ fn each_reader_gets_the_requested_type_or_nothing() {
         ("'0x10'", Some(true), Some(16.0), Some(16), "0x10"),
     ] {
         let snapshot = fixed(&format!("{{k: {value}}}"));
-        assert_eq!(snapshot.boolean("k"), boolean, "{value}");
-        assert_eq!(snapshot.number("k"), number, "{value}");
-        assert_eq!(snapshot.integer("k"), integer, "{value}");
-        assert_eq!(snapshot.text("k"), Some(text), "{value}");
+        assert_eq!(snapshot.get_boolean("k"), boolean, "{value}");
+        assert_eq!(snapshot.get_number("k"), number, "{value}");
+        assert_eq!(snapshot.get_integer("k"), integer, "{value}");
+        assert_eq!(snapshot.get_text("k"), Some(text), "{value}");
     }
 }
 
@@ -168,7 +168,7 @@ fn a_struct_with_a_numerator_is_a_fractional_percent() {
         let text =
             format!("layered_runtime: {{layers: [{{name: a, static_layer: {{k: {value}}}}}]}}");
         let snapshot = Runtime::new(layers(&text), Vec::new()).snapshot();
-        let share = snapshot.get("k").expect("it is one key").percent();
+        let share = snapshot.get("k").expect("it is one key").as_percent();
         share.map(|it| (it.numerator, it.denominator.number()))
     };
     assert_eq!(percent("{numerator: 3, denominator: TEN_THOUSAND}"), Some((3, 10_000)));
@@ -185,7 +185,7 @@ fn a_struct_with_a_numerator_is_a_fractional_percent() {
 
 #[test]
 fn a_feature_is_on_for_its_share() {
-    let default = FractionalPercent::percent(50);
+    let default = FractionalPercent::new_percent(50);
     let on = |values: &str| {
         let snapshot = fixed(values);
         (0..1_000_000).filter(|random| snapshot.is_enabled("k", default, *random)).count()
@@ -209,11 +209,11 @@ fn a_feature_is_on_for_its_share() {
 fn a_file_of_comments_is_an_empty_value() {
     let text = "{name: d, disk_layer: {symlink_root: /srv/current}}";
     let mut runtime = runtime(text);
-    runtime.disk_changed(vec![files(&[("a", "# later\n"), ("b", "# note\n7\n"), ("c", "true\n")])]);
+    runtime.update_disk(vec![files(&[("a", "# later\n"), ("b", "# note\n7\n"), ("c", "true\n")])]);
     let snapshot = runtime.snapshot();
-    assert_eq!(snapshot.text("a"), Some(""));
-    assert_eq!(snapshot.integer("b"), Some(7));
-    assert_eq!(snapshot.boolean("c"), Some(true));
+    assert_eq!(snapshot.get_text("a"), Some(""));
+    assert_eq!(snapshot.get_integer("b"), Some(7));
+    assert_eq!(snapshot.get_boolean("c"), Some(true));
 }
 
 #[test]
@@ -223,17 +223,17 @@ fn a_layer_with_an_error_is_skipped_and_counted() {
                 {name: e, disk_layer: {symlink_root: /srv/current, subdirectory: b}}";
     let mut runtime = runtime(list);
     let (good, bad) = (files(&[("k", "2")]), files(&[("k", "3"), ("bad", "{x")]));
-    runtime.disk_changed(vec![good.clone(), good.clone()]);
+    runtime.update_disk(vec![good.clone(), good.clone()]);
     let all = runtime.statistics();
     assert_eq!((all.num_layers, all.load_error, all.override_dir_exists), (3, 0, 1));
-    runtime.disk_changed(vec![good.clone(), bad]);
+    runtime.update_disk(vec![good.clone(), bad]);
     let broken = runtime.statistics();
     assert_eq!((broken.num_layers, broken.load_error, broken.override_dir_exists), (2, 1, 1));
-    assert_eq!(runtime.snapshot().integer("k"), Some(2));
-    let left_out: Vec<_> = runtime.left_out().collect();
+    assert_eq!(runtime.snapshot().get_integer("k"), Some(2));
+    let left_out: Vec<_> = runtime.iter_left_out().collect();
     let [(layer, Some(failure))] = left_out[..] else { panic!("one layer fails: {left_out:?}") };
     assert_eq!((&*layer.name, &*failure.path), ("e", "bad"));
-    runtime.disk_changed(vec![good, DiskReading::Missing]);
+    runtime.update_disk(vec![good, DiskReading::Missing]);
     assert_eq!(runtime.statistics().load_error, 1, "a missing folder is no error");
     assert_eq!(runtime.statistics().num_layers, 2);
 }
@@ -241,10 +241,10 @@ fn a_layer_with_an_error_is_skipped_and_counted() {
 #[test]
 fn a_folder_named_numerator_is_refused() {
     let mut runtime = runtime("{name: d, disk_layer: {symlink_root: /srv/current}}");
-    runtime.disk_changed(vec![files(&[("a/numerator/b", "1"), ("numerators", "2")])]);
+    runtime.update_disk(vec![files(&[("a/numerator/b", "1"), ("numerators", "2")])]);
     assert_eq!(runtime.reserved_paths(), [("d".into(), "a/numerator/b".to_owned())]);
-    assert_eq!(runtime.snapshot().integer("a.numerator.b"), Some(1));
-    runtime.disk_changed(vec![files(&[("numerators", "2")])]);
+    assert_eq!(runtime.snapshot().get_integer("a.numerator.b"), Some(1));
+    runtime.update_disk(vec![files(&[("numerators", "2")])]);
     assert_eq!(runtime.reserved_paths(), []);
 }
 
@@ -256,15 +256,20 @@ fn an_rtds_layer_accepts_only_its_own_resource() {
     assert_eq!(runtime.statistics().num_layers, 3, "an empty layer counts");
     let mine = resource("{name: mine, layer: {k: 2, l: 3}}").expect("it is right");
     runtime.rtds_changed("r", std::slice::from_ref(&mine), &[]).expect("its resource");
-    assert_eq!(runtime.snapshot().integer("k"), Some(2));
+    assert_eq!(runtime.snapshot().get_integer("k"), Some(2));
 
     let held = runtime.snapshot();
     let next = resource("{name: mine, layer: {l: 4}}").expect("it is right");
     runtime.rtds_changed("r", &[next], &[]).expect("its resource");
-    assert_eq!(runtime.snapshot().integer("k"), Some(1), "a resource takes the place of the last");
-    assert_eq!(held.integer("k"), Some(2), "a snapshot does not change");
+    assert_eq!(
+        runtime.snapshot().get_integer("k"),
+        Some(1),
+        "a resource takes the place of the last"
+    );
+    assert_eq!(held.get_integer("k"), Some(2), "a snapshot does not change");
 
-    let refused = |update: Result<(), Refusal>| update.expect_err("it is refused").to_string();
+    let refused =
+        |update: Result<(), RuntimeRefusal>| update.expect_err("it is refused").to_string();
     let wrong = runtime.rtds_changed("q", std::slice::from_ref(&mine), &[]);
     assert_eq!(refused(wrong), "the layer asks for the resource `other`, not `mine`");
     assert!(refused(runtime.rtds_changed("r", &[], &[])).contains("0 added and 0 removed"));
@@ -272,10 +277,10 @@ fn an_rtds_layer_accepts_only_its_own_resource() {
     assert!(refused(both).contains("1 added and 1 removed"));
     assert!(refused(runtime.rtds_changed("r", &[], &["other"])).contains("not `other`"));
     assert!(refused(runtime.rtds_changed("s", &[mine], &[])).contains("named `s`"));
-    assert_eq!(runtime.snapshot().integer("l"), Some(4), "what is refused changes nothing");
+    assert_eq!(runtime.snapshot().get_integer("l"), Some(4), "what is refused changes nothing");
 
     runtime.rtds_changed("r", &[], &["mine"]).expect("its resource");
-    assert_eq!(runtime.snapshot().integer("l"), None);
+    assert_eq!(runtime.snapshot().get_integer("l"), None);
     assert!(resource("{name: mine, layer: {k: null}}").is_err());
 }
 
@@ -285,15 +290,15 @@ fn an_admin_override_takes_effect_at_once_and_an_empty_one_is_removed() {
     assert!(!runtime.statistics().admin_overrides_active);
     runtime.modify([("k", "2"), ("share", "{numerator: 5}"), ("t", "true")]).expect("it is YAML");
     let snapshot = runtime.snapshot();
-    assert_eq!((snapshot.integer("k"), snapshot.boolean("t")), (Some(2), Some(true)));
-    let share = snapshot.get("share").and_then(RuntimeValue::percent);
-    assert_eq!(share, Some(FractionalPercent::percent(5)));
+    assert_eq!((snapshot.get_integer("k"), snapshot.get_boolean("t")), (Some(2), Some(true)));
+    let share = snapshot.get("share").and_then(RuntimeValue::as_percent);
+    assert_eq!(share, Some(FractionalPercent::new_percent(5)));
     assert!(runtime.statistics().admin_overrides_active);
     let refused = runtime.modify([("k", "3"), ("bad", "{x")]).expect_err("it is no YAML");
     assert!(refused.to_string().starts_with("the value of `bad` is not YAML"), "{refused}");
-    assert_eq!(runtime.snapshot().integer("k"), Some(2), "all of it or nothing");
+    assert_eq!(runtime.snapshot().get_integer("k"), Some(2), "all of it or nothing");
     runtime.modify([("k", ""), ("share", ""), ("t", ""), ("never", "")]).expect("it is there");
-    assert_eq!(runtime.snapshot().integer("k"), Some(1));
+    assert_eq!(runtime.snapshot().get_integer("k"), Some(1));
     assert!(!runtime.statistics().admin_overrides_active);
 }
 
@@ -303,14 +308,14 @@ fn overrides_are_accepted_where_no_runtime_is_declared() {
     assert!(!undeclared.layers().is_declared());
     assert_eq!(undeclared.statistics().num_layers, 0);
     undeclared.modify([("k", "1")]).expect("without any runtime, overrides are accepted");
-    assert_eq!(undeclared.snapshot().integer("k"), Some(1));
+    assert_eq!(undeclared.snapshot().get_integer("k"), Some(1));
 
     let mut empty = Runtime::new(layers("layered_runtime: {}"), Vec::new());
     assert_eq!(empty.statistics().num_layers, 1);
     empty.modify([("k", "1")]).expect("an empty list means an admin layer");
 
     let mut fixed = runtime("{name: s, static_layer: {k: 1}}");
-    assert_eq!(fixed.modify([("k", "2")]), Err(Refusal::NoAdminLayer));
+    assert_eq!(fixed.modify([("k", "2")]), Err(RuntimeRefusal::NoAdminLayer));
 }
 
 #[test]
@@ -387,15 +392,15 @@ layered_runtime:
     let related: Vec<_> = layers.problems().iter().filter_map(LayerProblem::related).collect();
     let related: Vec<_> = related.iter().map(|it| &text[it.range()]).collect();
     assert_eq!(related, ["a", "b", "y"]);
-    assert_eq!(Runtime::new(layers, Vec::new()).snapshot().integer("ok"), Some(1));
+    assert_eq!(Runtime::new(layers, Vec::new()).snapshot().get_integer("ok"), Some(1));
 }
 
 #[test]
 fn the_empty_key_is_never_found() {
     let snapshot = fixed("{'': 1, a: {'': 2}}");
     assert_eq!(snapshot.keys().collect::<Vec<_>>(), ["", "a."]);
-    assert_eq!(snapshot.integer(""), None);
-    assert_eq!(snapshot.integer("a."), Some(2));
+    assert_eq!(snapshot.get_integer(""), None);
+    assert_eq!(snapshot.get_integer("a."), Some(2));
 }
 
 #[test]
@@ -405,8 +410,8 @@ fn any_number_of_disk_layers_is_read() {
     let list: Vec<String> = (0..10).map(layer).collect();
     let mut runtime = runtime(&list.join(", "));
     let readings = (0..10).map(|at| files(&[("k", &at.to_string()), (&format!("own{at}"), "1")]));
-    runtime.disk_changed(readings.collect());
-    assert_eq!(runtime.snapshot().integer("k"), Some(9));
+    runtime.update_disk(readings.collect());
+    assert_eq!(runtime.snapshot().get_integer("k"), Some(9));
     assert_eq!(runtime.statistics().num_layers, 10);
     assert_eq!(runtime.statistics().num_keys, 11);
 }
@@ -415,7 +420,7 @@ fn any_number_of_disk_layers_is_read() {
 fn what_is_counted_of_a_runtime() {
     let mut runtime = runtime("{name: s, static_layer: {k: 1, l: 2}}, {name: a, admin_layer: {}}");
     runtime.modify([("k", "3"), ("m", "4")]).expect("there is an admin layer");
-    let expected = Statistics {
+    let expected = RuntimeStatistics {
         load_success: 2,
         load_error: 0,
         override_dir_exists: 0,
@@ -431,21 +436,21 @@ fn what_is_counted_of_a_runtime() {
 fn a_server_has_an_admin_layer_above_what_it_serves() {
     let base = resource("{name: base, layer: {a: {b: 1, c: 2}}}").expect("a resource");
     let canary = resource("{name: canary, layer: {a.c: 3}}").expect("a resource");
-    let mut runtime = Runtime::of_resources([base.clone(), canary.clone()], Arc::default());
+    let mut runtime = Runtime::from_resources([base.clone(), canary.clone()], Arc::default());
     let names = |it: &Runtime| -> Vec<String> {
         it.snapshot().layers().iter().map(|it| it.name.to_string()).collect()
     };
     assert_eq!(names(&runtime), ["base", "canary", "admin"]);
-    assert_eq!(runtime.snapshot().integer("a.c"), Some(3));
+    assert_eq!(runtime.snapshot().get_integer("a.c"), Some(3));
     assert!(!runtime.statistics().admin_overrides_active);
     assert_eq!(runtime.modify([("a.c", "4"), ("d", "yes")]), Ok(()));
-    assert_eq!(runtime.snapshot().integer("a.c"), Some(4));
+    assert_eq!(runtime.snapshot().get_integer("a.c"), Some(4));
     // The overrides are taken along when other resources are served.
-    let mut next = Runtime::of_resources([base], runtime.overrides());
+    let mut next = Runtime::from_resources([base], runtime.overrides());
     assert_eq!(names(&next), ["base", "admin"]);
-    assert_eq!(next.snapshot().integer("a.c"), Some(4));
+    assert_eq!(next.snapshot().get_integer("a.c"), Some(4));
     assert!(next.statistics().admin_overrides_active);
     assert_eq!(next.modify([("a.c", ""), ("d", "")]), Ok(()));
-    assert_eq!(next.snapshot().integer("a.c"), Some(2));
+    assert_eq!(next.snapshot().get_integer("a.c"), Some(2));
     assert!(next.overrides().is_empty());
 }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use abide_instance::{
-    Migration, Notation, ReadOptions, Translator, VersionMapping, Way, carry_text,
+    Direction, MigrationFile, Notation, ReadOptions, VersionConverter, VersionMapping, convert_text,
 };
 use abide_schema::PackageVersion;
 use abide_syntax::Span;
@@ -61,25 +61,26 @@ fn run(case: &Case<'_>) -> (String, String) {
     let protos = case.parts.iter().copied().filter(|(path, _)| path.ends_with(".proto"));
     let api = tree(protos.chain(ANNOTATIONS.iter().copied()));
     let steps = case.part("steps.yaml").map(|(_, text)| {
-        Migration::read(text.as_bytes(), Notation::Yaml).expect("the steps can be read")
+        MigrationFile::read(text.as_bytes(), Notation::Yaml).expect("the steps can be read")
     });
     let mapping = case.part("mapping.json").map(|(_, text)| {
         VersionMapping::read(text.as_bytes(), Notation::Json).expect("the mapping can be read")
     });
-    let translator = Translator::new(&api, mapping.unwrap_or_default(), &steps.unwrap_or_default())
-        .expect("the steps fit");
+    let translator =
+        VersionConverter::new(&api, mapping.unwrap_or_default(), &steps.unwrap_or_default())
+            .expect("the steps fit");
     let (name, text) = case.part("old.").expect("a case has a text");
     let ty = case.setting("type").map(|name| api.message_named(name).expect("the type").id);
-    let notation = Notation::of_path(name).expect("a notation");
+    let notation = Notation::from_path(name).expect("a notation");
     let version = |it: &str| PackageVersion::parse_component(it).expect("a version");
     let way = match case.setting("way").expect("a case has a way").split_once(' ') {
         None if case.setting("way") == Some("down") => None,
-        None => Some(Way::Up(None)),
-        Some(("up", to)) => Some(Way::Up(Some(version(to)))),
-        Some((_, to)) => Some(Way::Down(version(to).major)),
+        None => Some(Direction::Up(None)),
+        Some(("up", to)) => Some(Direction::Up(Some(version(to)))),
+        Some((_, to)) => Some(Direction::Down(version(to).major)),
     };
     let options = ReadOptions { notation, ty, dialect: None };
-    let carried = carry_text(&api, &translator, text.as_bytes(), options, way.as_ref())
+    let carried = convert_text(&api, &translator, text.as_bytes(), options, way.as_ref())
         .expect("no internal error");
     let mut report = String::new();
     for document in &carried.documents {

@@ -1,7 +1,8 @@
 //! Laws over generated values of two versions with renames, moves, steps and gaps.
 
 use abide_instance::{
-    Loss, Migration, Notation, ReadOptions, Translator, VersionMapping, Way, carry_text,
+    ConversionLoss, Direction, MigrationFile, Notation, ReadOptions, VersionConverter,
+    VersionMapping, convert_text,
 };
 use abide_schema::value::{Codec, Entry, Message, Value};
 use abide_schema::{Cardinality, MessageId, Scalar, Tree, Type};
@@ -98,9 +99,9 @@ impl World {
         World { tree: tree([("acme/v1/a.proto", OLD), ("acme/v2/a.proto", new)].into_iter()) }
     }
 
-    fn translator(&self) -> Translator<'_> {
-        let steps = Migration::read(STEPS.as_bytes(), Notation::Yaml).expect("steps");
-        Translator::new(&self.tree, VersionMapping::default(), &steps).expect("they fit")
+    fn translator(&self) -> VersionConverter<'_> {
+        let steps = MigrationFile::read(STEPS.as_bytes(), Notation::Yaml).expect("steps");
+        VersionConverter::new(&self.tree, VersionMapping::default(), &steps).expect("they fit")
     }
 
     fn ty(&self, name: &str) -> MessageId {
@@ -216,14 +217,14 @@ fn what_goes_up_comes_down() {
     let mut moved = 0;
     for _ in 0..1000 {
         let value = world.value(&mut random);
-        let up = translator.translate(&value, &Way::Up(None), false);
+        let up = translator.convert(&value, &Direction::Up(None), false);
         assert_eq!(up.losses, [], "{}", shown(&world.tree, &value));
         assert!(translator.is_known(&up.message));
         moved += usize::from(!up.changes.is_empty());
-        let down = translator.translate(&up.message, &Way::Down(1), false);
+        let down = translator.convert(&up.message, &Direction::Down(1), false);
         assert_eq!(down.losses, []);
         assert_eq!(shown(&world.tree, &down.message), shown(&world.tree, &value));
-        let again = translator.translate(&down.message, &Way::Up(None), false);
+        let again = translator.convert(&down.message, &Direction::Up(None), false);
         assert_eq!(shown(&world.tree, &again.message), shown(&world.tree, &up.message));
     }
     assert!(moved > 900, "only {moved} values changed");
@@ -246,7 +247,7 @@ fn the_wire_says_the_same() {
         }
         compared += 1;
         let bytes = codec.encode(&value);
-        let up = translator.translate(&value, &Way::Up(None), false);
+        let up = translator.convert(&value, &Direction::Up(None), false);
         assert_eq!(codec.encode(&up.message), bytes);
         let cast = codec.decode(new, &bytes).expect("the wire of a value");
         assert_eq!(shown(&world.tree, &cast), shown(&world.tree, &up.message));
@@ -265,7 +266,7 @@ fn texts_say_what_the_wire_says() {
     let mut random = Rng::with_seed(9);
     for _ in 0..400 {
         let value = world.value(&mut random);
-        let up = translator.translate(&value, &Way::Up(None), false);
+        let up = translator.convert(&value, &Direction::Up(None), false);
         let expected = shown(&world.tree, &up.message);
         let json = shown(&world.tree, &value);
         let yaml = as_yaml(&json, &mut random);
@@ -279,9 +280,9 @@ fn texts_say_what_the_wire_says() {
         ];
         for (notation, bytes) in texts {
             let options = ReadOptions { notation, ty: Some(old), dialect: None };
-            let way = Way::Up(None);
+            let way = Direction::Up(None);
             let shown_text = String::from_utf8_lossy(bytes);
-            let carried = carry_text(&world.tree, &translator, bytes, options, Some(&way));
+            let carried = convert_text(&world.tree, &translator, bytes, options, Some(&way));
             let carried = carried.unwrap_or_else(|why| panic!("{why}:\n{shown_text}"));
             let errors: Vec<_> = carried
                 .instance
@@ -372,8 +373,8 @@ fn no_loss_is_silent() {
         let json: serde_json::Value =
             serde_json::from_str(&shown(&world.tree, &value)).expect("JSON");
         let expected = gone(&json);
-        let up = translator.translate(&value, &Way::Up(None), false);
-        let lost = |it: &Loss| it.span == Span::default();
+        let up = translator.convert(&value, &Direction::Up(None), false);
+        let lost = |it: &ConversionLoss| it.span == Span::default();
         assert!(up.losses.iter().all(lost));
         assert_eq!(up.losses.is_empty(), expected == 0, "{json}");
         assert!(translator.is_known(&up.message));
@@ -407,8 +408,13 @@ fn losses_have_places() {
         let json = shown(&world.tree, &value);
         let text = as_yaml(&json, &mut random);
         let options = ReadOptions { notation: Notation::Yaml, ty: Some(old), dialect: None };
-        let carried =
-            carry_text(&world.tree, &translator, text.as_bytes(), options, Some(&Way::Up(None)));
+        let carried = convert_text(
+            &world.tree,
+            &translator,
+            text.as_bytes(),
+            options,
+            Some(&Direction::Up(None)),
+        );
         let carried = carried.unwrap_or_else(|why| panic!("{why}:\n{text}"));
         let losses: usize = carried.documents.iter().map(|it| it.losses.len()).sum();
         assert_eq!(losses, gone(&serde_json::from_str(&json).unwrap()), "{text}");
@@ -460,8 +466,8 @@ fn damaged_texts_are_refused_or_carried() {
         }
         let text: String = chars.into_iter().collect();
         let options = ReadOptions { notation, ty: Some(world.ty("acme.v1.Node")), dialect: None };
-        let way = Way::Up(None);
-        let made = carry_text(&world.tree, &translator, text.as_bytes(), options, Some(&way));
+        let way = Direction::Up(None);
+        let made = convert_text(&world.tree, &translator, text.as_bytes(), options, Some(&way));
         let made = made.unwrap_or_else(|why| panic!("{notation:?}: {why}:\n{text}"));
         tried += 1;
         carried += usize::from(made.text.is_some());

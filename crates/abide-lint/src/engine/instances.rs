@@ -169,7 +169,7 @@ fn check_file(
     file: &InstanceFile<'_>,
 ) -> Vec<Finding> {
     let mut findings = report_problems(context, rules, "", &file.instance.errors);
-    findings.extend(report_problems(context, rules, "", &file.instance.liberties));
+    findings.extend(report_problems(context, rules, "", &file.instance.leniencies));
     for document in &file.instance.documents {
         let is_bootstrap = bootstrap_of(context.tree, document).is_some();
         let context = InstanceContext { is_bootstrap, dialect: document.dialect, ..*context };

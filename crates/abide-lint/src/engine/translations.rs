@@ -1,7 +1,7 @@
 //! Translations judged: what kept files from being read, else what the other version has no place
 //! for.
 
-use abide_instance::{Carried, Dialect, Loss};
+use abide_instance::{ConversionLoss, ConvertedText, Dialect};
 use abide_schema::Tree;
 use abide_validate::Evaluator;
 
@@ -15,7 +15,7 @@ use crate::rule::{InstanceCheck, InstanceContext, Report, Rule};
 #[derive(Clone, Copy, Debug)]
 pub struct CarriedFile<'a> {
     /// What became of it.
-    pub carried: &'a Carried,
+    pub carried: &'a ConvertedText,
     /// Its text, in which its findings stand.
     pub text: &'a [u8],
 }
@@ -76,7 +76,7 @@ pub fn check_translations(
 fn loss_finding(
     context: &InstanceContext<'_>,
     rules: &[(&'static Rule, InstanceCheck)],
-    loss: &Loss,
+    loss: &ConversionLoss,
 ) -> Option<Finding> {
     let (rule, _) = rules.iter().find(|it| matches!(it.1, InstanceCheck::Loss))?;
     let package = context.tree.element_named(&loss.element).map(|it| it.package().name());

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_instance::runtime::{DiskReading, LayerSource, Layers, Runtime, Values};
+use abide_instance::runtime::{DeclaredLayers, DiskReading, LayerSource, Runtime, Values};
 use abide_instance::{Document, Instance};
 use abide_schema::value::Message;
 use abide_schema::{Element, Tree, format_api_name};
@@ -68,7 +68,7 @@ impl Overrides {
         disk: &[DiskReading],
     ) -> Overrides {
         let mut all = Overrides::default();
-        let runtime = Runtime::new(Layers::of(tree, bootstrap), disk.to_vec());
+        let runtime = Runtime::new(DeclaredLayers::from_bootstrap(tree, bootstrap), disk.to_vec());
         for layer in runtime.snapshot().layers() {
             let declared = runtime.layers().layers().iter().find(|it| it.name == layer.name);
             let is_static = declared.is_some_and(|it| matches!(it.source, LayerSource::Static(_)));
@@ -81,7 +81,7 @@ impl Overrides {
     pub fn push_layer(&mut self, name: &str, values: &Values, file: Option<u32>) {
         for (key, value) in values {
             let setting = RuntimeSetting {
-                boolean: value.boolean(),
+                boolean: value.as_boolean(),
                 written: value.literal.to_string(),
                 layer: name.to_owned(),
                 file,
@@ -126,9 +126,9 @@ impl Overrides {
 }
 
 /// The layers of runtime that the bootstrap in a file declares; `None` if it holds no bootstrap.
-pub fn declared_layers(tree: &Tree, instance: &Instance) -> Option<Layers> {
+pub fn declared_layers(tree: &Tree, instance: &Instance) -> Option<DeclaredLayers> {
     let mut bootstraps = instance.documents.iter().filter_map(|it| bootstrap_of(tree, it));
-    bootstraps.next().map(|it| Layers::of(tree, it))
+    bootstraps.next().map(|it| DeclaredLayers::from_bootstrap(tree, it))
 }
 
 /// The bootstrap that a document holds.

@@ -1,6 +1,6 @@
 //! Deprecated elements that instances use.
 
-use abide_instance::{Dialect, Met, Visit};
+use abide_instance::{Dialect, Item, WalkItem};
 use abide_schema::Element;
 
 use crate::calendar::Phase;
@@ -33,11 +33,11 @@ pub(crate) struct Use<'t> {
 
 impl<'t> Use<'t> {
     /// The deprecated field or enum value that a walk meets, if it is one.
-    pub(crate) fn of(context: &InstanceContext<'t>, visit: Visit<'t, '_>) -> Option<Use<'t>> {
+    pub(crate) fn of(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>) -> Option<Use<'t>> {
         let element = match visit.met {
-            Met::Message(_) | Met::Named(_) => return None,
-            Met::Field(field, _) => Element::Field(field),
-            Met::EnumValue(_, value) | Met::ImplicitEnumValue(_, value) => {
+            Item::Message(_) | Item::Named(_) => return None,
+            Item::Field(field, _) => Element::Field(field),
+            Item::EnumValue(_, value) | Item::ImplicitEnumValue(_, value) => {
                 Element::EnumValue(value)
             }
         };
@@ -69,7 +69,7 @@ pub(crate) fn is_disallowed(element: Element<'_>, context: &InstanceContext<'_>)
 /// Reports that an instance uses a deprecated element, if its reader does this with it.
 pub(crate) fn report_use<'t>(
     context: &InstanceContext<'t>,
-    visit: Visit<'t, '_>,
+    visit: WalkItem<'t, '_>,
     phase: UsePhase,
     sink: &mut Sink,
 ) {
@@ -77,10 +77,10 @@ pub(crate) fn report_use<'t>(
     let (name, noun) = (used.element.full_name(), used.element.noun());
     let state = if used.is_disallowed { "disallowed by default" } else { "deprecated" };
     let subject = match visit.met {
-        Met::ImplicitEnumValue(field, _) => {
+        Item::ImplicitEnumValue(field, _) => {
             format!("`{}` is not set, and its default `{name}`", field.name())
         }
-        Met::Message(_) | Met::Named(_) | Met::Field(..) | Met::EnumValue(..) => {
+        Item::Message(_) | Item::Named(_) | Item::Field(..) | Item::EnumValue(..) => {
             format!("{noun} `{name}`")
         }
     };
@@ -111,7 +111,7 @@ pub(crate) fn report_use<'t>(
         finding.why(why.join("; "));
     }
     let instead = used.element.replacement().map(|it| match (visit.met, it) {
-        (Met::Field(_, holder), Element::Field(new))
+        (Item::Field(_, holder), Element::Field(new))
             if holder.entries_of(new.id).next().is_some() =>
         {
             format!("remove it when every reader knows `{}`, which is set as well", new.name())

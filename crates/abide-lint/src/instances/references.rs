@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_instance::{Met, walk};
+use abide_instance::{Item, walk};
 use abide_schema::value::Message;
 use abide_schema::{Element, Tree};
 
@@ -109,7 +109,7 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
         // A route table may say that its clusters come later. What is in it follows it.
         let mut validates = true;
         walk(tree, message, document.span, &mut |visit| {
-            let Met::Message(message) = visit.met else { return };
+            let Item::Message(message) = visit.met else { return };
             let ty = tree.message(message.ty);
             let package = ty.file().package().name();
             if !package.starts_with("envoy.") || !NAMES.contains(&ty.name()) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_instance::named;
+use abide_instance::find_named_types;
 use abide_schema::{Message, Package, Tree, format_api_name};
 
 use crate::finding::Location;
@@ -79,7 +79,7 @@ pub(crate) fn named_types<'t>(
     for (file, document) in set.documents() {
         let Some(message) = document.message() else { continue };
         types.extend(
-            named(tree, message, document.span)
+            find_named_types(tree, message, document.span)
                 .iter()
                 .map(|it| (tree.message(it.message.ty), Location::instance(file, it.place))),
         );

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use abide_change::option::Setting;
 use abide_change::{Change, Diff, Effects, Holder};
-use abide_instance::{Dialect, Document, Visit};
+use abide_instance::{Dialect, Document, WalkItem};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{
     DependencyGraph, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Package,
@@ -118,7 +118,7 @@ pub enum InstanceCheck {
     /// it.
     Loss,
     /// Everything that a document of a known type holds.
-    Visit(for<'t> fn(&InstanceContext<'t>, Visit<'t, '_>, &mut Sink)),
+    Visit(for<'t> fn(&InstanceContext<'t>, WalkItem<'t, '_>, &mut Sink)),
     /// All files of the run together, once.
     Run(for<'t> fn(&InstanceContext<'t>, &'t InstanceSet<'t>, &mut Sink)),
 }
@@ -404,8 +404,8 @@ fn removal_of<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
     }
 }
 
-/// What to do so that an element of the old side is there again, deprecated. The statements that say
-/// so keep its number or its name from being used: `extensions` and `reserved`.
+/// What to do so that an element of the old side is there again, deprecated. The statements that
+/// say so keep its number or its name from being used: `extensions` and `reserved`.
 fn put_back<'t>(
     diff: &Diff<'t>,
     old: Element<'t>,

@@ -1,4 +1,4 @@
-use abide_instance::{Met, Visit};
+use abide_instance::{Item, WalkItem};
 use abide_schema::Stability;
 
 use crate::finding::Severity;
@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
-    let Met::Named(part) = visit.met else { return };
+fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut Sink) {
+    let Item::Named(part) = visit.met else { return };
     let ty = context.tree.message(part.message.ty);
     let package = ty.file().package();
     let Some(version) = package.version().filter(|it| it.stability == Stability::Alpha) else {

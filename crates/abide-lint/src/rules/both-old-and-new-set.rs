@@ -1,4 +1,4 @@
-use abide_instance::{Met, Visit};
+use abide_instance::{Item, WalkItem};
 use abide_schema::Element;
 
 use crate::finding::Severity;
@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
-    let Met::Message(message) = visit.met else { return };
+fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut Sink) {
+    let Item::Message(message) = visit.met else { return };
     let mut before = None;
     for entry in &message.entries {
         if before.replace(entry.field) == Some(entry.field) {

@@ -1,4 +1,4 @@
-use abide_instance::{Met, Visit};
+use abide_instance::{Item, WalkItem};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
@@ -16,9 +16,9 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
+fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut Sink) {
     let tree = context.tree;
-    let Met::Message(cluster) = visit.met else { return };
+    let Item::Message(cluster) = visit.met else { return };
     let ty = tree.message(cluster.ty);
     let package = ty.file().package().name();
     let is_cluster =

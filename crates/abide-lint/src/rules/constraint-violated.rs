@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use abide_instance::{Met, Visit};
+use abide_instance::{Item, WalkItem};
 use abide_validate::Undetermined;
 
 use crate::finding::Severity;
@@ -19,8 +19,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
-    let Met::Named(part) = visit.met else { return };
+fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut Sink) {
+    let Item::Named(part) = visit.met else { return };
     let package = context.tree.message(part.message.ty).file().package().name();
     let evaluation = context.evaluator.evaluate(part.message, part.span);
     for violation in evaluation.violations {

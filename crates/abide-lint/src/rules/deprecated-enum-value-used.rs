@@ -1,4 +1,4 @@
-use abide_instance::{Met, Visit};
+use abide_instance::{Item, WalkItem};
 
 use crate::finding::Severity;
 use crate::instances::{UsePhase, report_use};
@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
-    if let Met::EnumValue(..) | Met::ImplicitEnumValue(..) = visit.met {
+fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut Sink) {
+    if let Item::EnumValue(..) | Item::ImplicitEnumValue(..) = visit.met {
         report_use(context, visit, UsePhase::Deprecated, sink);
     }
 }

@@ -1,4 +1,4 @@
-use abide_instance::{Met, walk};
+use abide_instance::{Item, walk};
 
 use crate::finding::{Location, Severity};
 use crate::inputs::InstanceSet;
@@ -23,7 +23,7 @@ fn check<'t>(context: &InstanceContext<'t>, set: &InstanceSet<'t>, sink: &mut Si
     for (file, document) in set.documents() {
         let Some(message) = document.message() else { continue };
         walk(tree, message, document.span, &mut |visit| {
-            let Met::Message(listener) = visit.met else { return };
+            let Item::Message(listener) = visit.met else { return };
             let ty = tree.message(listener.ty);
             if !ty.full_name().starts_with("envoy.") || ty.name() != "Listener" {
                 return;

@@ -1,4 +1,4 @@
-use abide_instance::{Met, Visit};
+use abide_instance::{Item, WalkItem};
 use abide_schema::Tree;
 use abide_schema::value::Message;
 
@@ -21,9 +21,9 @@ pub(super) static RULE: Rule = Rule {
 /// The network filters that can ask their clients to leave.
 const GENTLE: &[&str] = &["HttpConnectionManager", "RedisProxy", "MongoProxy"];
 
-fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
+fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut Sink) {
     let tree = context.tree;
-    let Met::Message(listener) = visit.met else { return };
+    let Item::Message(listener) = visit.met else { return };
     let ty = tree.message(listener.ty);
     let package = ty.file().package().name();
     if ty.name() != "Listener" || !package.starts_with("envoy.") || ty.parent().is_some() {

@@ -1,4 +1,4 @@
-use abide_instance::{Met, Visit};
+use abide_instance::{Item, WalkItem};
 
 use crate::finding::Severity;
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
@@ -16,8 +16,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
-    let Met::Message(message) = visit.met else { return };
+fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut Sink) {
+    let Item::Message(message) = visit.met else { return };
     let ty = context.tree.message(message.ty);
     let package = ty.file().package().name();
     let packages = ["envoy.extensions.filters.http.lua.", "envoy.config.filter.http.lua."];

@@ -1,4 +1,4 @@
-use abide_instance::{Met, Visit};
+use abide_instance::{Item, WalkItem};
 use abide_schema::Presence;
 
 use crate::finding::Severity;
@@ -17,8 +17,8 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Instance(InstanceCheck::Visit(check)),
 };
 
-fn check<'t>(context: &InstanceContext<'t>, visit: Visit<'t, '_>, sink: &mut Sink) {
-    let Met::Message(message) = visit.met else { return };
+fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut Sink) {
+    let Item::Message(message) = visit.met else { return };
     let view = context.tree.message(message.ty);
     for field in view.fields().filter(|it| it.presence() == Presence::LegacyRequired) {
         if message.entries_of(field.id).next().is_none() {

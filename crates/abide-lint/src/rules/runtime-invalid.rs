@@ -1,5 +1,5 @@
 use abide_instance::Document;
-use abide_instance::runtime::{LayerProblemKind, Layers};
+use abide_instance::runtime::{DeclaredLayers, LayerProblemKind};
 
 use crate::finding::Severity;
 use crate::inputs::bootstrap_of;
@@ -23,7 +23,7 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
     let Some(bootstrap) = bootstrap_of(tree, document) else { return };
     let element = tree.message(bootstrap.ty);
     let (name, package) = (element.full_name(), element.file().package().name());
-    for problem in Layers::of(tree, bootstrap).problems() {
+    for problem in DeclaredLayers::from_bootstrap(tree, bootstrap).problems() {
         // `constraint-violated` reports these.
         if let LayerProblemKind::NoName | LayerProblemKind::NoSource(_) = problem.kind {
             continue;

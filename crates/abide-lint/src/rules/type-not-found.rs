@@ -1,4 +1,4 @@
-use abide_instance::{Document, Kind};
+use abide_instance::{Document, DocumentType};
 use abide_schema::value::ReadErrorKind;
 
 use crate::finding::Severity;
@@ -22,7 +22,7 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
     let Some(reading) = &document.reading else {
         let place = context.at(document.span);
         match &document.kind {
-            Kind::Unknown(name) => {
+            DocumentType::Unknown(name) => {
                 let all = context.tree.files().flat_map(|file| file.all_messages());
                 let all: Vec<String> = all.map(|message| message.full_name()).collect();
                 let text = format!("`{name}` is not a known message type");
@@ -32,7 +32,7 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
                     None => "give a tree that declares it with `--api`".to_owned(),
                 });
             }
-            Kind::Said(_) | Kind::Recognised(_) | Kind::Nothing => {
+            DocumentType::Said(_) | DocumentType::Recognised(_) | DocumentType::Nothing => {
                 sink.report(place, "", "", "the type of this document is not known").help(
                     "name it with the key `@type`, with a comment `# proto-message: NAME` before it, \
                      or, for `abide config`, with `--type`",

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use abide_instance::{Document, Met, walk};
+use abide_instance::{Document, Item, walk};
 use abide_schema::Element;
 
 use crate::finding::Severity;
@@ -25,10 +25,10 @@ fn check<'t>(context: &InstanceContext<'t>, document: &Document, sink: &mut Sink
     let mut seen = BTreeSet::new();
     walk(context.tree, message, document.span, &mut |visit| {
         let used = match visit.met {
-            Met::Message(message) => Element::Message(context.tree.message(message.ty)),
-            Met::Field(field, _) => Element::Field(field),
-            Met::EnumValue(_, value) => Element::EnumValue(value),
-            Met::Named(_) | Met::ImplicitEnumValue(..) => return,
+            Item::Message(message) => Element::Message(context.tree.message(message.ty)),
+            Item::Field(field, _) => Element::Field(field),
+            Item::EnumValue(_, value) => Element::EnumValue(value),
+            Item::Named(_) | Item::ImplicitEnumValue(..) => return,
         };
         // What is around it says it for all.
         if used.work_in_progress().is_none()

@@ -15,7 +15,8 @@ use abide_harness::corpora;
 use abide_harness::envoys::{Envoy, envoys};
 use abide_harness::running_envoy::{RunningEnvoy, Started};
 use abide_instance::runtime::{
-    LayerProblem, Layers, Literal, Refusal, Runtime, RuntimeValue, known_bootstrap,
+    DeclaredLayers, LayerProblem, Runtime, RuntimeLiteral, RuntimeRefusal, RuntimeValue,
+    get_known_bootstrap,
 };
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_source::runtime_disk::read_layers;
@@ -120,16 +121,16 @@ fn theirs(envoy: &Envoy, stack: &Stack, place: &Path) -> Result<Outcome> {
 }
 
 fn ours(stack: &Stack, place: &Path) -> Result<Outcome> {
-    let (tree, bootstrap) = known_bootstrap();
+    let (tree, bootstrap) = get_known_bootstrap();
     let file = place.join(stack.file);
-    let notation = Notation::of_path(stack.file).ok_or("the file has a notation")?;
+    let notation = Notation::from_path(stack.file).ok_or("the file has a notation")?;
     let options = ReadOptions { notation, ty: Some(bootstrap), dialect: None };
     let instance = Instance::read(&tree, &std::fs::read(&file)?, options);
     let reading = instance.documents.first().and_then(|it| it.reading.as_ref());
     let message = &reading.ok_or("a stack is a bootstrap")?.message;
     let layers = match stack.service_cluster {
-        Some(cluster) => Layers::for_cluster(&tree, message, cluster),
-        None => Layers::of(&tree, message),
+        Some(cluster) => DeclaredLayers::from_bootstrap_of_cluster(&tree, message, cluster),
+        None => DeclaredLayers::from_bootstrap(&tree, message),
     };
     if let Some(problem) = layers.problems().iter().find(|it| LayerProblem::is_refused(it)) {
         return Ok(Outcome { refused: Some(problem.to_string()), ..Outcome::default() });
@@ -138,13 +139,13 @@ fn ours(stack: &Stack, place: &Path) -> Result<Outcome> {
     let mut runtime = Runtime::new(layers, readings);
     let mut outcome = Outcome::default();
     for pairs in stack.modify {
-        let taken: std::result::Result<(), Refusal> = runtime.modify(pairs.iter().copied());
+        let taken: std::result::Result<(), RuntimeRefusal> = runtime.modify(pairs.iter().copied());
         outcome.modified.push(taken.is_ok());
     }
     let snapshot = runtime.snapshot();
     outcome.layers = snapshot.layers().iter().map(|it| it.name.to_string()).collect();
     for key in snapshot.keys() {
-        let texts = snapshot.by_layer(key).map(|it| it.map_or_else(String::new, text));
+        let texts = snapshot.iter_by_layer(key).map(|it| it.map_or_else(String::new, text));
         let texts: Vec<String> = texts.collect();
         // What `/runtime` of Envoy calls final passes over empty values.
         let last = texts.iter().rev().find(|it| !it.is_empty()).cloned().unwrap_or_default();
@@ -164,7 +165,7 @@ fn ours(stack: &Stack, place: &Path) -> Result<Outcome> {
 /// The text of a value as Envoy shows it.
 fn text(value: &RuntimeValue) -> String {
     match &value.literal {
-        Literal::Struct(_) if *value.text == *value.literal.to_string() => {
+        RuntimeLiteral::Struct(_) if *value.text == *value.literal.to_string() => {
             let mut text = String::new();
             debug_text(&value.literal, &mut text);
             normalized(&format!("{DEBUG_MARK} {text}"))
@@ -177,18 +178,18 @@ fn text(value: &RuntimeValue) -> String {
 const DEBUG_MARK: &str = "goo.gle/debug";
 
 /// The words of a struct as C++ shows it.
-fn debug_text(literal: &Literal, out: &mut String) {
+fn debug_text(literal: &RuntimeLiteral, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = match literal {
-        Literal::Null => write!(out, "null_value: NULL_VALUE "),
-        Literal::Bool(value) => write!(out, "bool_value: {value} "),
-        Literal::Number(number) => write!(out, "number_value: {number} "),
-        Literal::Text(text) => write!(out, "string_value: {text:?} "),
-        Literal::List => write!(out, "list_value {{ "),
-        Literal::Struct(members) => {
+        RuntimeLiteral::Null => write!(out, "null_value: NULL_VALUE "),
+        RuntimeLiteral::Bool(value) => write!(out, "bool_value: {value} "),
+        RuntimeLiteral::Number(number) => write!(out, "number_value: {number} "),
+        RuntimeLiteral::Text(text) => write!(out, "string_value: {text:?} "),
+        RuntimeLiteral::List => write!(out, "list_value {{ "),
+        RuntimeLiteral::Struct(members) => {
             for member in members {
                 let _ = write!(out, "fields {{ key: {:?} value {{ ", member.key);
-                if let Literal::Struct(_) = member.value {
+                if let RuntimeLiteral::Struct(_) = member.value {
                     out.push_str("struct_value { ");
                     debug_text(&member.value, out);
                     out.push_str("} ");

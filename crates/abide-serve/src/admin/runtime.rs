@@ -22,9 +22,9 @@ pub(super) async fn show(State(fleet): Pages, uri: Uri) -> Response {
     let snapshot = runtime.snapshot();
     let layers: Vec<&str> = snapshot.layers().iter().map(|it| &*it.name).collect();
     let entries = snapshot.keys().map(|key| {
-        let texts = snapshot.by_layer(key).map(|it| it.map_or("", |it| &it.text));
+        let texts = snapshot.iter_by_layer(key).map(|it| it.map_or("", |it| &it.text));
         let texts: Vec<&str> = texts.collect();
-        let last = snapshot.text(key).unwrap_or_default();
+        let last = snapshot.get_text(key).unwrap_or_default();
         (key.to_owned(), json!({"layer_values": texts, "final_value": last}))
     });
     let entries: Map<String, Value> = entries.collect();
@@ -70,7 +70,8 @@ fn unread(status: StatusCode) -> String {
     }
 }
 
-/// Returns true if a body is a form, or empty. Most programs say that it is one, whatever it is, or nothing.
+/// Returns true if a body is a form, or empty. Most programs say that it is one, whatever it is, or
+/// nothing.
 ///
 /// # Errors
 /// The status to refuse it with.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use abide_instance::{Instance, Notation, ReadOptions, Translator, VersionMapping};
+use abide_instance::{Instance, Notation, ReadOptions, VersionConverter, VersionMapping};
 use abide_schema::value::Message;
 use abide_schema::{FileDecl, SourceFile, Tree};
 use abide_xds::wire::{Node, VersionedTypeUrl};
@@ -41,8 +41,9 @@ pub(crate) struct ApiArgs {
     steps: Vec<String>,
     /// A file that describes more types of resource, in TOML: a table `[[types]]` for each
     ///
-    /// `name` and `message` are needed; `service`, `methods` and `rest` say how clients ask for it. Without
-    /// them, it is served on aggregated streams alone. The page "Serving" of the book lists all keys.
+    /// `name` and `message` are needed; `service`, `methods` and `rest` say how clients ask for it.
+    /// Without them, it is served on aggregated streams alone. The page "Serving" of the book lists
+    /// all keys.
     #[arg(long, value_name = "FILE")]
     types: Option<PathBuf>,
 }
@@ -54,7 +55,7 @@ pub(crate) struct Apis {
     /// The sources of the releases but the newest, in their order.
     sources: Vec<String>,
     /// How what is served becomes what older clients understand.
-    translator: Translator<'static>,
+    translator: VersionConverter<'static>,
     table: Vec<ClientRule>,
 }
 
@@ -98,10 +99,10 @@ impl Apis {
         let tree = newest.tree;
         let steps = abide_source::read_steps(&args.steps, &mut notes)
             .map_err(|error| Error::Api(error.to_string()))?;
-        let translator = Translator::new(tree, VersionMapping::default(), &steps);
+        let translator = VersionConverter::new(tree, VersionMapping::default(), &steps);
         let translator =
             translator.map_err(|fault| Error::Api(format!("a step: {}", fault.message)))?;
-        let features = translator.features().map(str::to_owned).collect();
+        let features = translator.iter_features().map(str::to_owned).collect();
         let releases = Releases::new(newest, older, features).with_types(types);
         Ok((Apis { newest: tree, releases, sources, translator, table }, notes))
     }

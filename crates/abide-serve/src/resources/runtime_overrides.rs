@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use abide_instance::runtime::{Literal, Member, RtdsResource, Runtime, RuntimeValue, Values};
+use abide_instance::runtime::{
+    RtdsResource, Runtime, RuntimeLiteral, RuntimeMember, RuntimeValue, Values,
+};
 use abide_schema::Tree;
 use abide_schema::value::Codec;
 use abide_xds::{Collection, Kind, Resource, Snapshot, TYPE_URL_PREFIX, Types};
@@ -30,7 +32,7 @@ impl Overrides {
     /// # Errors
     /// A key or value that cannot be set: then nothing was set.
     pub(crate) fn modify(&mut self, pairs: &[(String, String)]) -> Result<(), Error> {
-        let mut runtime = Runtime::of_resources([], Arc::clone(&self.0));
+        let mut runtime = Runtime::from_resources([], Arc::clone(&self.0));
         let pairs = pairs.iter().map(|(key, value)| (&**key, &**value));
         runtime.modify(pairs).map_err(|error| Error::RuntimeOverride(error.to_string()))?;
         let values = runtime.overrides();
@@ -57,7 +59,7 @@ impl Overrides {
     pub(crate) fn above(&self, types: &Types, tree: &Tree, snapshot: &Snapshot) -> Runtime {
         let layers = snapshot.types().filter(|(url, _)| types.kind(url) == Kind::RUNTIME);
         let layers = layers.flat_map(|(url, it)| it.iter().map(move |it| layer(tree, url, it)));
-        Runtime::of_resources(layers.flatten(), Arc::clone(&self.0))
+        Runtime::from_resources(layers.flatten(), Arc::clone(&self.0))
     }
 
     /// A snapshot whose layers have what was set.
@@ -91,31 +93,31 @@ impl Overrides {
 fn layer(tree: &Tree, url: &str, resource: &Resource) -> Option<RtdsResource> {
     let ty = tree.message_named(url.strip_prefix(TYPE_URL_PREFIX)?)?;
     let message = Codec::new(tree).decode(ty.id, &resource.body).ok()?;
-    RtdsResource::of(tree, &message).ok()
+    RtdsResource::from_message(tree, &message).ok()
 }
 
 /// Whether clients take a value by RTDS, and take it as one.
 fn is_servable(value: &RuntimeValue) -> bool {
     match &value.literal {
-        Literal::Null | Literal::List => false,
-        Literal::Number(number) => number.is_finite(),
-        Literal::Struct(_) => value.percent().is_some(),
-        Literal::Bool(_) | Literal::Text(_) => true,
+        RuntimeLiteral::Null | RuntimeLiteral::List => false,
+        RuntimeLiteral::Number(number) => number.is_finite(),
+        RuntimeLiteral::Struct(_) => value.as_percent().is_some(),
+        RuntimeLiteral::Bool(_) | RuntimeLiteral::Text(_) => true,
     }
 }
 
-fn value(literal: &Literal) -> Value {
-    let member = |it: &Member| (it.key.to_string(), value(&it.value));
+fn value(literal: &RuntimeLiteral) -> Value {
+    let member = |it: &RuntimeMember| (it.key.to_string(), value(&it.value));
     Value {
         kind: Some(match literal {
-            Literal::Null => Content::NullValue(0),
-            Literal::Bool(value) => Content::BoolValue(*value),
-            Literal::Number(number) => Content::NumberValue(*number),
-            Literal::Text(text) => Content::StringValue(text.to_string()),
-            Literal::Struct(members) => {
+            RuntimeLiteral::Null => Content::NullValue(0),
+            RuntimeLiteral::Bool(value) => Content::BoolValue(*value),
+            RuntimeLiteral::Number(number) => Content::NumberValue(*number),
+            RuntimeLiteral::Text(text) => Content::StringValue(text.to_string()),
+            RuntimeLiteral::Struct(members) => {
                 Content::StructValue(Struct { fields: members.iter().map(member).collect() })
             }
-            Literal::List => Content::ListValue(ListValue::default()),
+            RuntimeLiteral::List => Content::ListValue(ListValue::default()),
         }),
     }
 }

@@ -25,9 +25,9 @@ const MAX_SETTLE_TIME: Duration = Duration::from_secs(1);
 pub(crate) struct SourceArgs {
     /// Where the resources are: a folder, `git:REV[:FOLDER]`, or `etcd:HOST:PORT/PREFIX`
     ///
-    /// Its YAML, JSON, text and binary files are read. What is in `node-cluster/NAME/` is for clients
-    /// of that cluster, and what is in `node/ID/` for that client; there, a resource takes the place
-    /// of the one that all others get.
+    /// Its YAML, JSON, text and binary files are read. What is in `node-cluster/NAME/` is for
+    /// clients of that cluster, and what is in `node/ID/` for that client; there, a resource takes
+    /// the place of the one that all others get.
     ///
     /// With `git:`, the revision is followed; `git:REPO#REV` is of the repository at the path REPO.
     /// With `etcd:`, the keys below the prefix are the files; name all members of a cluster, as
@@ -94,13 +94,13 @@ pub(crate) struct ResourceFile {
 
 /// Whether the name of a file, or a path that ends with it, says that it has resources.
 fn is_resource(name: &str) -> bool {
-    Notation::of_path(name).is_some()
+    Notation::from_path(name).is_some()
 }
 
 impl ResourceFile {
     /// The file at this path, unless its name says that it has no resources.
     fn of(path: String, bytes: Arc<[u8]>) -> Option<ResourceFile> {
-        let notation = Notation::of_path(&path)?;
+        let notation = Notation::from_path(&path)?;
         Some(ResourceFile { audience: Audience::of(&path), path, notation, bytes })
     }
 }

@@ -19,7 +19,7 @@ use crate::source::{Listed, Listing, Source};
 /// The packages that a change reaches, by name.
 pub type Reached = BTreeSet<Box<str>>;
 
-/// What changed between two trees of one repository. Files that did not change were not read.
+/// The changes between two trees of one repository. Files that did not change were not read.
 pub struct ChangedFiles<'s> {
     new: &'s Source,
     old: &'s Source,
@@ -32,7 +32,7 @@ pub struct ChangedFiles<'s> {
     parses: bool,
 }
 
-/// What else than files may have changed: what is recorded about them in `abide.lock`.
+/// The changes besides those of files: records about them in `abide.lock`.
 #[derive(Default)]
 pub struct ChangedRecords<'a> {
     /// The packages about which something else is recorded.
@@ -93,7 +93,7 @@ fn blob_of(text: &[u8]) -> Option<ObjectId> {
     gix::objs::compute_hash(sha1, blob, text).ok()
 }
 
-/// Whether git stores this text as a blob: as it is, or with other line ends.
+/// Returns true if git stores this text as a blob: as it is, or with other line ends.
 pub(super) fn stores(text: &[u8], blob: ObjectId) -> bool {
     blob_of(text) == Some(blob) || blob_of(&with_unix_ends(text)) == Some(blob)
 }
@@ -119,7 +119,7 @@ fn listing(source: &Source) -> Result<Listing, LoadError> {
     source.list()?.ok_or_else(|| LoadError::NotListed { name: source.name().to_owned() })
 }
 
-/// What two trees list, path by path.
+/// Pairs the files of two trees, path by path.
 fn paired(new: Vec<Listed>, old: Vec<Listed>) -> Vec<File> {
     let known = new.iter().enumerate().map(|(at, it)| ((it.root, it.path.as_str()), at));
     let known: FxHashMap<(u32, &str), usize> = known.collect();
@@ -202,7 +202,8 @@ impl<'s> ChangedFiles<'s> {
         Ok(ChangedFiles { new, old, files, slice, notes, note, untracked, parses })
     }
 
-    /// Whether every file of both trees parses. Otherwise nobody knows what the change reaches.
+    /// Returns true if every file of both trees parses. Otherwise nobody knows what the change
+    /// reaches.
     pub fn parses(&self) -> bool {
         self.parses
     }
@@ -212,12 +213,12 @@ impl<'s> ChangedFiles<'s> {
         self.untracked.as_deref()
     }
 
-    /// Why the whole tree is to be loaded, if so.
+    /// The reason to load the whole tree, if there is one.
     pub fn whole(&self) -> Option<&'static str> {
         self.slice.whole
     }
 
-    /// What the user should know about how the files were compared, if not from the whole trees.
+    /// A note for the user about the comparison, if it was not one of whole trees.
     pub fn note(&self) -> Option<&String> {
         self.note.as_ref()
     }
@@ -329,7 +330,7 @@ impl<'s> ChangedFiles<'s> {
     }
 }
 
-/// Whether a slice has so many of the files that reading all of them is no more work.
+/// Returns true if a slice has so many of the files that reading all of them is no more work.
 fn is_most(slice: &TreeSlice, files: &[File]) -> bool {
     slice.files.len() * 2 > files.len()
 }

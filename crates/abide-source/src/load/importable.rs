@@ -57,7 +57,7 @@ struct MissingNames {
     added: HashSet<(String, String)>,
 }
 
-/// How many parts protoc takes of a package.
+/// The number of parts that protoc takes of a package.
 const MAX_PARTS: usize = 101;
 
 impl MissingNames {
@@ -103,7 +103,7 @@ impl MissingNames {
         }
     }
 
-    /// Whether a file declares a type or an extension that is called like a component.
+    /// Returns true if a file declares a type or an extension that is called like a component.
     fn may_be_in(&self, file: &FileDecl) -> bool {
         let messages = file.messages.iter().map(|it| it.name);
         let enums = file.enums.iter().map(|it| it.name);

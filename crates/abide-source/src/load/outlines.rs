@@ -17,14 +17,14 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::write::write;
 
-/// Where the outlines are, from the folder of git.
+/// The path of the outlines, from the folder of git.
 const FILE: &str = "abide/outlines";
-/// What a file of outlines begins with. Outlines of other versions are made anew.
+/// The first bytes of a file of outlines. Outlines of other versions are made anew.
 const HEAD: &str = concat!("abide outlines 3 ", env!("CARGO_PKG_VERSION"), "\n");
-/// How many outlines may be missing before the file is written again. A few files are read sooner
-/// than the outlines of all are written.
+/// The number of outlines that may be missing before the file is written again. A few files are
+/// read sooner than the outlines of all are written.
 const FEW: usize = 16;
-/// How many outlines are kept for each one in use: those of other branches.
+/// The number of outlines kept for each one in use: those of other branches.
 const SPARE: usize = 3;
 /// A file larger than this is not read.
 const LARGEST: u64 = 1 << 28;
@@ -33,7 +33,7 @@ const LARGEST: u64 = 1 << 28;
 #[derive(Default)]
 pub(super) struct Outlines {
     known: FxHashMap<ObjectId, Arc<Outline>>,
-    /// How many of them the file does not have.
+    /// The number of them that the file does not have.
     added: usize,
     file: Option<PathBuf>,
 }
@@ -161,7 +161,7 @@ fn decode(bytes: &[u8]) -> Option<FxHashMap<ObjectId, Arc<Outline>>> {
     Some(outlines)
 }
 
-/// What is left to read.
+/// The bytes left to read.
 struct Rest<'b>(&'b [u8]);
 
 impl<'b> Rest<'b> {

@@ -11,7 +11,7 @@ use super::changed::stores;
 use super::outlines::Outlines;
 use crate::source::{Origin, Source, SourceError};
 
-/// What a change does to the files that are imported from outside of a tree.
+/// The effect of a change on the files that are imported from outside of a tree.
 pub(super) enum Outside {
     Same,
     Changed,
@@ -55,7 +55,7 @@ impl Outside {
 /// An imported file.
 struct Imported {
     outside: Outside,
-    /// What it is now.
+    /// The present blob.
     outline: Option<Arc<Outline>>,
 }
 

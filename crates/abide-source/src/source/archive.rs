@@ -12,9 +12,10 @@ use super::disk::{MAX_FILE, MAX_SETTINGS, over_limit};
 use super::failure::{
     NO_ROOT, NOT_REGULAR, NOT_UNICODE, ReadProblem, SourceError, TOO_LARGE, io_reason,
 };
-use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::imports::{Mount, place_imports};
+use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
 use super::paths::{below, is_proto, join, normalize};
-use super::roots::{Mount, RootLayout, mount};
+use super::roots::RootLayout;
 use super::spec::split_subdir;
 use super::unpack::{self, Allowance, Compression};
 use crate::printable::shown;
@@ -37,7 +38,7 @@ fn part_of_archive(name: &str) -> Option<(&str, Packing, &str)> {
     Some((file, packing(file)?, subdir?))
 }
 
-fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSource, SourceError> {
     let options = asked.options;
     let whole = || Some((asked.name, packing(asked.name)?, ""));
     let named = if asked.path.exists() { whole() } else { part_of_archive(asked.name) };
@@ -53,13 +54,13 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
         archive.has_folder(&folder).then_some(Mount::Inside(folder))
     };
     let mut notes = Vec::new();
-    let imports = mount(options, inside, Some(&archive.top), &mut layout, &mut notes);
-    Ok(Opening { source: Box::new(archive), layout, imports, notes })
+    let imports = place_imports(options, inside, Some(&archive.top), &mut layout, &mut notes);
+    Ok(OpenedSource { source: Box::new(archive), layout, imports, notes })
 }
 
 impl OpenSource for Archive {
-    fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
-        Ok(Reading::Files(self.gather(layout)))
+    fn read(&self, layout: &RootLayout, _name: &str) -> Result<SourceData, SourceError> {
+        Ok(SourceData::Files(self.gather(layout)))
     }
 
     fn find(&self, path: &str) -> Result<Option<FileText>, SourceError> {
@@ -85,7 +86,7 @@ impl OpenSource for Archive {
     }
 }
 
-/// How the files of an archive are packed.
+/// The packing of the files of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     Tar(Compression),
@@ -177,7 +178,7 @@ impl Archive {
         all.all(|path| below(path, first).is_some()).then(|| first.to_owned())
     }
 
-    /// Whether a file below a folder is where its package says, counted from that folder.
+    /// Returns true if a file below a folder is where its package says, counted from that folder.
     fn is_above_packages(&self, folder: &str) -> bool {
         self.entries.files_below(folder).any(|(path, text)| {
             let file = FileDecl::parse(SourceFile {
@@ -295,7 +296,7 @@ impl Entries {
     }
 }
 
-/// Whether a file is kept: protos, and what commands read besides them.
+/// Returns true if a file is kept: protos, and what commands read besides them.
 fn is_kept(name: &str) -> bool {
     let last = name.rsplit('/').next().unwrap_or(name);
     is_proto(name.as_bytes())
@@ -304,7 +305,7 @@ fn is_kept(name: &str) -> bool {
         || last.ends_with(".txt")
 }
 
-/// How many bytes a file may have, and what is said of a larger one.
+/// Returns the number of bytes that a file may have, and the message about a larger one.
 fn limit_of(name: &str) -> (u64, String) {
     match is_proto(name.as_bytes()) {
         true => (MAX_FILE, TOO_LARGE.to_owned()),
@@ -312,7 +313,8 @@ fn limit_of(name: &str) -> (u64, String) {
     }
 }
 
-/// Whether a name is absolute on any system, so that it does not count from the archive's top.
+/// Returns true if a name is absolute on any system, so that it does not count from the archive's
+/// top.
 fn is_absolute(name: &str) -> bool {
     let bytes = name.as_bytes();
     name.starts_with('/')

@@ -1,4 +1,4 @@
-//! What sources hold.
+//! Contents of sources.
 
 use std::fmt::Display;
 
@@ -15,27 +15,27 @@ pub const LOCK: &str = "abide.lock";
 /// The name of the file that says who owns which file of a repository.
 pub const OWNERS: &str = "CODEOWNERS";
 
-/// What a [`Source`](super::Source) holds.
+/// The contents of a [`Source`](super::Source).
 pub enum Contents {
     /// The files of a proto tree.
     Files {
         /// Every judged file, sorted by root and path.
         files: Vec<SourceFile>,
-        /// What could not be read, sorted by path; the rest is judged.
+        /// The files that could not be read, sorted by path; the rest is judged.
         problems: Vec<ReadProblem>,
-        /// What the user should know about how the tree was read, one phrase each.
+        /// Notes for the user about the reading of the tree, one phrase each.
         notes: Vec<String>,
     },
     /// A serialized `FileDescriptorSet` (descriptor.proto), decompressed.
     DescriptorSet {
         /// The serialized set.
         bytes: Vec<u8>,
-        /// How the set is serialized.
+        /// The encoding of the set.
         format: DescriptorFormat,
     },
 }
 
-/// How a descriptor set is serialized.
+/// The encoding of a descriptor set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DescriptorFormat {
     /// The protobuf wire format.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::contents::DescriptorFormat;
 use super::failure::{SourceError, io_reason};
-use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::imports::place_imports;
+use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
 use super::program::is_program;
-use super::roots::{RootLayout, mount};
+use super::roots::RootLayout;
 use super::unpack::{self, Allowance, Compression};
 
 pub(super) const KIND: SourceKind = SourceKind {
@@ -27,11 +28,11 @@ FILE.binpb           a descriptor set: .binpb, .pb, .bin, .desc, .protoset, .jso
     open,
 };
 
-fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSource, SourceError> {
     let mut notes = Vec::new();
-    let imports = mount(asked.options, |_| None, None, &mut layout, &mut notes);
+    let imports = place_imports(asked.options, |_| None, None, &mut layout, &mut notes);
     let file = (asked.spec != Some("-")).then(|| asked.path.clone());
-    Ok(Opening { source: Box::new(DescriptorSet { file }), layout, imports, notes })
+    Ok(OpenedSource { source: Box::new(DescriptorSet { file }), layout, imports, notes })
 }
 
 /// A descriptor set in a file, or on standard input.
@@ -40,9 +41,9 @@ struct DescriptorSet {
 }
 
 impl OpenSource for DescriptorSet {
-    fn read(&self, _layout: &RootLayout, name: &str) -> Result<Reading, SourceError> {
+    fn read(&self, _layout: &RootLayout, name: &str) -> Result<SourceData, SourceError> {
         let (bytes, format) = read(self.file.as_deref(), name)?;
-        Ok(Reading::DescriptorSet { bytes, format })
+        Ok(SourceData::DescriptorSet { bytes, format })
     }
 }
 

@@ -16,18 +16,19 @@ use rayon::Scope;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use super::alone::read_alone;
 use super::contents::{CONFIG, Gathered};
 use super::disk::read_regular;
 use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
 use super::git::index::{OnRecord, Tracked, may_be_rewritten, stat_of};
 use super::git::sparse::{LeftOut, not_fetched};
 use super::ignored::{Found, Ignored, Unread};
-use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::imports::{Mount, place_imports};
+use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
 use super::links::{LinkedFolder, Links, MAX_SEARCHED, Sample};
 use super::listing::{Listed, Listing};
 use super::paths::{canonical, is_proto, is_skipped, join, relative, seen_from};
-use super::roots::{Mount, RootLayout, mount};
+use super::roots::RootLayout;
+use super::single_file::read_single_file;
 use super::{config_places, is_config};
 use crate::printable::shown;
 
@@ -40,7 +41,7 @@ pub(super) const KIND: SourceKind = SourceKind {
     open,
 };
 
-fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSource, SourceError> {
     let options = asked.options;
     let mut notes = Vec::new();
     let top = fs::canonicalize(&asked.path)
@@ -51,7 +52,7 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
         let folder = canonical(&options.base.join(written));
         relative(&folder, &top).filter(|_| is_folder(&folder)).map(Mount::Inside)
     };
-    let mut imports = mount(options, inside, Some(""), &mut layout, &mut notes);
+    let mut imports = place_imports(options, inside, Some(""), &mut layout, &mut notes);
     // Imports are read from disk, whether or not the folder is inside the tree.
     for import in &mut imports {
         import.at = Mount::Disk(options.base.join(&import.written));
@@ -59,27 +60,27 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
     let named = imports.iter().map(|import| options.base.join(&import.written));
     let imported = named.map(|folder| from_top(&canonical(&folder), &top)).collect();
     let source = Box::new(Directory { top, links: Arc::clone(asked.links), left_out, imported });
-    Ok(Opening { source, layout, imports, notes })
+    Ok(OpenedSource { source, layout, imports, notes })
 }
 
 /// A folder on disk.
 struct Directory {
-    /// Where it lies, with links resolved.
+    /// The path on disk, with links resolved.
     top: PathBuf,
     links: Arc<Links>,
-    /// What is not on disk because the checkout is sparse.
+    /// The files that are not on disk because the checkout is sparse.
     left_out: Option<LeftOut>,
     /// The import paths, from the top.
     imported: Vec<String>,
 }
 
-/// Where a folder is from the top of a tree. Both are without links.
+/// Computes the path of a folder from the top of a tree. Both are without links.
 fn from_top(folder: &Path, top: &Path) -> String {
     let text = |path: &Path| path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
     seen_from(&text(folder), &text(top))
 }
 
-/// Whether a sparse checkout leaves out files below a folder.
+/// Returns true if a sparse checkout leaves out files below a folder.
 fn is_left_out(left_out: Option<&LeftOut>, folder: &Path) -> bool {
     left_out.is_some_and(|it| it.below(folder).next().is_some())
 }
@@ -118,10 +119,10 @@ const READ_FROM_GIT: &str =
     "the checkout is sparse: files that it leaves out are read from git, as they are in its index";
 
 impl OpenSource for Directory {
-    fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
+    fn read(&self, layout: &RootLayout, _name: &str) -> Result<SourceData, SourceError> {
         let mut gathered = walk(self, layout, None);
         self.read_left_out(layout, &mut gathered);
-        Ok(Reading::Files(gathered))
+        Ok(SourceData::Files(gathered))
     }
 
     fn list(&self, layout: &RootLayout) -> Result<Option<Listing>, SourceError> {
@@ -171,7 +172,7 @@ impl OpenSource for Directory {
     ) -> Result<Option<SourceFile>, SourceError> {
         let file = self.top.join(path);
         match file.is_file() {
-            true => read_alone(&file, &self.top, layout, name, &self.links).map(Some),
+            true => read_single_file(&file, &self.top, layout, name, &self.links).map(Some),
             false => Ok(None),
         }
     }
@@ -274,7 +275,7 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
     gathered
 }
 
-/// What to say of configurations below a tree that has none: whoever keeps them expects them to be
+/// Warns of configurations below a tree that has none: whoever keeps them expects them to be
 /// read.
 fn unread_configurations(top: &Path, folders: &mut [String]) -> Option<String> {
     folders.sort_unstable();
@@ -305,7 +306,7 @@ struct Walk<'w> {
     /// The index of the root.
     index: usize,
     root: &'w str,
-    /// Where the root is on disk.
+    /// The path of the root on disk.
     folder: &'w Path,
     /// The folders of all roots and import paths, which the walk does not enter.
     ends: &'w BTreeSet<PathBuf>,
@@ -314,7 +315,7 @@ struct Walk<'w> {
     configurations: &'w Mutex<Vec<String>>,
     /// The folders and proto files that ignore rules kept out of the walk.
     hidden: &'w Mutex<Vec<PathBuf>>,
-    /// Where files are listed that are not to be read.
+    /// The list for files that are not to be read.
     listed: Option<&'w FoundOnDisk>,
 }
 
@@ -403,7 +404,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the walk would reach this file if no ignore rule hid its folder.
+    /// Returns true if the walk would reach this file if no ignore rule hid its folder.
     fn enters(&self, hidden: &Path, path: &Path) -> bool {
         let (Ok(names), Some(parent)) = (path.strip_prefix(hidden), path.parent()) else {
             return false;
@@ -451,7 +452,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What to say of a link to a folder that has proto files.
+    /// Warns of a link to a folder that has proto files.
     fn linked_folder(&self, path: &Path, place: &str) -> Option<String> {
         let real = fs::canonicalize(path).ok()?;
         let sample = sample_of(&real)?;

@@ -16,7 +16,7 @@ pub const MAX_FILE: u64 = u32::MAX as u64;
 /// and a gigabyte of zeros is a megabyte in git.
 pub(super) const MAX_SETTINGS: u64 = 16 << 20;
 
-/// Why a larger one is not read.
+/// Describes the reason for not reading a larger file.
 pub(super) fn over_limit() -> String {
     format!(
         "it is larger than {} MiB, the most that Abide reads of such a file",
@@ -24,8 +24,8 @@ pub(super) fn over_limit() -> String {
     )
 }
 
-/// Reads a file beside the protos: a regular one, within `MAX_SETTINGS` bytes. A pipe or a device would
-/// hold up the run, or never end.
+/// Reads a file beside the protos: a regular one, within `MAX_SETTINGS` bytes. A pipe or a device
+/// would hold up the run, or never end.
 pub fn read_settings(path: &Path) -> io::Result<Vec<u8>> {
     // Check before opening: opening a FIFO would wait for a writer.
     if !fs::metadata(path)?.is_file() {

@@ -1,9 +1,8 @@
-//! Why a source, or a part of it, could not be read.
+//! Errors of sources and of parts of them.
 
 use std::fmt;
 use std::io;
 
-use super::either;
 use crate::printable::shown;
 
 /// A file or folder that could not be read, while the rest could.
@@ -11,14 +10,14 @@ use crate::printable::shown;
 pub struct ReadProblem {
     /// The name that messages use, relative to the tree.
     pub path: String,
-    /// Why it could not be read, as one phrase.
+    /// The reason, as one phrase.
     pub reason: String,
-    /// Whether the source has lost it: the repository names an object that it cannot give.
+    /// True if the source has lost it: the repository names an object that it cannot give.
     pub is_lost: bool,
 }
 
 impl ReadProblem {
-    /// Whether it is a root that does not exist: nothing is there to be read.
+    /// Returns true if it is a root that does not exist: nothing is there to be read.
     pub fn is_absence(&self) -> bool {
         self.reason == NO_ROOT
     }
@@ -30,24 +29,24 @@ impl fmt::Display for ReadProblem {
     }
 }
 
-/// Why nothing could be read; this always ends with exit status 2.
+/// The error of a source of which nothing could be read; this always ends with exit status 2.
 #[derive(Debug)]
 pub enum SourceError {
     /// A source that does not exist, is of an unknown kind, or is malformed.
     Unusable {
-        /// What the user wrote.
+        /// The argument of the user.
         name: String,
-        /// What is wrong with it and what to do, as one phrase.
+        /// The fault and its remedy, as one phrase.
         reason: String,
     },
     /// A source without a `.proto` file to judge.
     NoProtoFiles {
-        /// What the user wrote.
+        /// The argument of the user.
         name: String,
     },
     /// A revision without the folder that is named.
     NoFolder {
-        /// What the user wrote.
+        /// The argument of the user.
         name: String,
         /// The folder, from the top of the repository.
         folder: String,
@@ -61,23 +60,23 @@ pub enum SourceError {
     UnknownRevision {
         /// The revision as written.
         revision: String,
-        /// How to fetch it, or what else to do.
+        /// The way to fetch it, or another remedy.
         advice: String,
-        /// Whether it may be there one day, such as the tag of the first release.
+        /// True if it may be there one day, such as the tag of the first release.
         may_come: bool,
     },
     /// A name that several references have, such as a tag and a branch.
     AmbiguousRevision {
         /// The name as written.
         name: String,
-        /// What would say which one is meant.
+        /// The spelling that would tell them apart.
         meanings: Vec<String>,
     },
     /// A revision of a repository, or of a branch, that has no commit yet.
     NoCommitYet {
         /// The revision as written.
         revision: String,
-        /// What to do, unless the command can do without it.
+        /// The remedy, unless the command can do without it.
         advice: String,
     },
     /// Two revisions without a known common ancestor.
@@ -86,7 +85,7 @@ pub enum SourceError {
         revision: String,
         /// The revision it was compared with.
         with: String,
-        /// How to fetch the ancestor, or what else to do.
+        /// The way to fetch the ancestor, or another remedy.
         advice: String,
     },
 }
@@ -124,7 +123,7 @@ impl fmt::Display for SourceError {
                 f,
                 "the revision `{}` is ambiguous: write {}",
                 shown(name),
-                either(meanings.iter().map(|it| format!("`{}`", shown(it))))
+                join_alternatives(meanings.iter().map(|it| format!("`{}`", shown(it))))
             ),
             Self::NoMergeBase { revision, with, advice } => write!(
                 f,
@@ -169,5 +168,14 @@ mod tests {
         let said = |base: &str| SourceError::NoRepository { base: base.to_owned() }.to_string();
         assert!(said("").starts_with("the current folder is not inside a git repository: "));
         assert!(said("a/b").starts_with("`a/b` is not inside a git repository: "));
+    }
+}
+
+/// Joins names as in `a, b or c`.
+pub(super) fn join_alternatives(names: impl Iterator<Item = impl Into<String>>) -> String {
+    let names: Vec<String> = names.map(Into::into).collect();
+    match names.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        names => names.concat(),
     }
 }

@@ -7,7 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use abide_schema::{FileText, SourceFile};
 use gix::bstr::{BString, ByteSlice};
-use gix::error::MetadataValue;
 use gix::objs::tree::EntryKind;
 use gix::revision::walk::Sorting;
 use gix::traverse::commit::simple::CommitTimeOrder;
@@ -18,31 +17,36 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::contents::{CONFIG, Gathered};
 use super::disk::{MAX_SETTINGS, over_limit};
 use super::failure::{NOT_UNICODE, SourceError};
-use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
-use super::known::KnownTexts;
+use super::imports::{Mount, place_imports};
+use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
 use super::links::{LinkedFolder, MAX_SEARCHED, Sample};
 use super::listing::{Listed, Listing};
 use super::paths::{
     below, canonical, is_proto, is_skipped, join, lexical, normalize, relative, seen_from,
 };
-use super::roots::{Mount, RootLayout, mount};
+use super::roots::RootLayout;
 use super::spec::{SourceOptions, split_subdir};
+use super::text_cache::TextCache;
 use crate::printable::shown;
 use index::StagedTrees;
-use objects::{DeadEnd, Missing, Target, find_file, find_folder, read_blob, recorded, walk_path};
-use revision::{merge_base, resolve_commit, resolve_revision};
+use objects::{
+    MissingObject, PathError, Target, find_file, find_folder, read_blob, recorded, walk_path,
+};
+use repository::{MAX_ENTRIES, discover, find_tree};
+use revision::{merge_base, resolve_revision};
 use sparse::LeftOut;
 use submodules::{Submodules, repository_of};
 
 pub(super) mod default_branch;
 pub(super) mod index;
-pub(super) mod moving;
 mod newest_tag;
 mod objects;
+mod repository;
 mod revision;
 pub(super) mod sparse;
 mod submodules;
 pub(super) mod timeline;
+pub(super) mod tracked_revision;
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "\
@@ -75,10 +79,10 @@ pub(super) fn meant(name: &str, options: &SourceOptions<'_>) -> Option<String> {
     Revision::open(&spec, options).ok().map(|_| format!("{PREFIX}{spec}"))
 }
 
-/// What stands before a revision.
+/// The prefix of a revision.
 const PREFIX: &str = "git:";
 
-fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSource, SourceError> {
     let options = asked.options;
     let spec = asked.name.strip_prefix(PREFIX).unwrap_or(asked.name);
     let (mut revision, note) = Revision::open(spec, options)?;
@@ -89,22 +93,22 @@ fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceErro
     let mut notes: Vec<String> = note.into_iter().collect();
     revision.refuse_links_out(options)?;
     let inside = |written: &str| revision.locate(written, options.base);
-    let imports = mount(options, inside, Some(&revision.top), &mut layout, &mut notes);
-    Ok(Opening { source: Box::new(revision), layout, imports, notes })
+    let imports = place_imports(options, inside, Some(&revision.top), &mut layout, &mut notes);
+    Ok(OpenedSource { source: Box::new(revision), layout, imports, notes })
 }
 
 impl OpenSource for Revision {
-    fn read(&self, layout: &RootLayout, _name: &str) -> Result<Reading, SourceError> {
-        self.gather(layout, &KnownTexts::default()).map(Reading::Files)
+    fn read(&self, layout: &RootLayout, _name: &str) -> Result<SourceData, SourceError> {
+        self.gather(layout, &TextCache::default()).map(SourceData::Files)
     }
 
     fn read_old(
         &self,
         layout: &RootLayout,
         _name: &str,
-        known: &KnownTexts,
-    ) -> Result<Reading, SourceError> {
-        self.gather(layout, known).map(Reading::Files)
+        known: &TextCache,
+    ) -> Result<SourceData, SourceError> {
+        self.gather(layout, known).map(SourceData::Files)
     }
 
     fn blobs(&self, layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
@@ -125,7 +129,7 @@ impl OpenSource for Revision {
             Some(Found { root: it.root as usize, path: it.path.clone(), id: it.blob? })
         });
         let walked = Walked { found: found.collect(), gathered: Gathered::default() };
-        self.read_blobs(layout, walked, &KnownTexts::default())
+        self.read_blobs(layout, walked, &TextCache::default())
     }
 
     fn find_earlier(
@@ -148,7 +152,7 @@ impl OpenSource for Revision {
         // What is missing or damaged ends the walk: nobody knows what came before it.
         for commit in commits {
             let commit = commit.ok()?.id;
-            let tree = tree_of(&repo, commit).ok()?;
+            let tree = find_tree(&repo, commit).ok()?;
             let Ok(Some(blob)) = find_file(&repo, tree, &path) else { continue };
             if seen.insert(blob) && read_blob(&repo, blob).is_ok_and(&mut *wanted) {
                 return Some(commit.to_hex_with_len(10).to_string());
@@ -157,11 +161,11 @@ impl OpenSource for Revision {
         None
     }
 
-    fn encloses(&self, path: &Path) -> bool {
+    fn contains_path(&self, path: &Path) -> bool {
         self.path_in_work(path).is_some()
     }
 
-    fn beside(&self, path: &Path) -> Result<Option<FileText>, SourceError> {
+    fn read_at_revision(&self, path: &Path) -> Result<Option<FileText>, SourceError> {
         self.path_in_work(path).map_or(Ok(None), |path| self.find(&path))
     }
 
@@ -223,10 +227,6 @@ impl OpenSource for Revision {
     }
 }
 
-/// How many entries a tree may have. Ten nested folders, each with ten names for the next, would
-/// otherwise keep the walk busy forever.
-const MAX_ENTRIES: usize = 10_000_000;
-
 /// The tree at a revision.
 struct Revision {
     repository: ThreadSafeRepository,
@@ -286,7 +286,7 @@ impl Revision {
                 base
             }
         };
-        let tree = tree_of(&repo, object).map_err(|reason| failed(&reason))?;
+        let tree = find_tree(&repo, object).map_err(|reason| failed(&reason))?;
         let top = match (subdir, &work) {
             (Some(subdir), _) => normalize(subdir),
             (None, None) => Some(String::new()),
@@ -333,7 +333,7 @@ impl Revision {
         SourceError::NoFolder { name: self.name.clone(), folder: self.top.clone() }
     }
 
-    /// Where an import path is: in the revision or one of its submodules if these have such a
+    /// Finds an import path: in the revision or one of its submodules if these have such a
     /// folder, else on disk.
     fn locate(&self, written: &str, base: &Path) -> Option<Mount> {
         let folder = match &self.work {
@@ -358,7 +358,7 @@ impl Revision {
             if named.iter().any(|it| on_disk.starts_with(it)) {
                 continue;
             }
-            if let Err(reason @ (DeadEnd::Leaves | DeadEnd::Loops)) =
+            if let Err(reason @ (PathError::Leaves | PathError::Loops)) =
                 walk_path(&repo, self.tree, &folder)
             {
                 return Err(self.failed(format_args!(
@@ -422,7 +422,8 @@ impl Revision {
         Ok(())
     }
 
-    /// Where roots were that the revision does not have, if its own configuration says so.
+    /// The former layout of roots that the revision does not have, if its own configuration says
+    /// so.
     fn former_layout(&self, layout: &RootLayout) -> Option<RootLayout> {
         let top = self.folder.as_deref()?;
         let repo = self.repository.to_thread_local();
@@ -475,17 +476,17 @@ impl Revision {
 
     /// Reads the files that a walk of the checked-out folder would judge, except those whose texts
     /// are known.
-    fn gather(&self, layout: &RootLayout, known: &KnownTexts) -> Result<Gathered, SourceError> {
+    fn gather(&self, layout: &RootLayout, known: &TextCache) -> Result<Gathered, SourceError> {
         Ok(self.read_blobs(layout, self.walk(layout)?, known))
     }
 
-    fn read_blobs(&self, layout: &RootLayout, walked: Walked, known: &KnownTexts) -> Gathered {
+    fn read_blobs(&self, layout: &RootLayout, walked: Walked, known: &TextCache) -> Gathered {
         let Walked { found, mut gathered } = walked;
         let all = self.submodules.values().map(|(it, _)| it).chain([self]);
         let nested: Vec<ThreadSafeRepository> =
             all.flat_map(|it| it.nested().repositories()).collect();
         let local = || (FxHashMap::default(), Vec::new());
-        let read: Vec<(String, Result<SourceFile, DeadEnd>)> = found
+        let read: Vec<(String, Result<SourceFile, PathError>)> = found
             .into_par_iter()
             .map_init(local, |(repositories, inner), Found { root, path, id }| {
                 let submodule = self.submodules.get_key_value(&root);
@@ -524,8 +525,8 @@ impl Revision {
         for (display, file) in read {
             match file {
                 Ok(file) => gathered.files.push(file),
-                Err(DeadEnd::Missing(_)) if is_left_out(&display) => not_fetched += 1,
-                Err(DeadEnd::Missing(missing)) => gathered.lost(display, missing),
+                Err(PathError::Missing(_)) if is_left_out(&display) => not_fetched += 1,
+                Err(PathError::Missing(missing)) => gathered.lost(display, missing),
                 Err(reason) => gathered.problem(display, reason.to_string()),
             }
         }
@@ -560,7 +561,7 @@ impl Revision {
                         let damage = |listing: &mut Walked| {
                             let display = layout.display(root, &folder);
                             let name = if display.is_empty() { "." } else { display.as_str() };
-                            listing.gathered.lost(name, Missing::tree(id));
+                            listing.gathered.lost(name, MissingObject::tree(id));
                         };
                         let Some(tree) = revision.entries_of(&repo, id) else {
                             damage(&mut listing);
@@ -589,7 +590,7 @@ impl Revision {
                     shown(&self.name),
                     shown(folder)
                 )),
-                Err(DeadEnd::Missing(missing)) => listing.gathered.lost(folder.as_str(), missing),
+                Err(PathError::Missing(missing)) => listing.gathered.lost(folder.as_str(), missing),
                 Err(reason) => listing.gathered.problem(folder.as_str(), reason.to_string()),
             }
         }
@@ -614,8 +615,8 @@ impl Revision {
         }
     }
 
-    /// What a path of the revision leads to, be it by way of submodules.
-    fn target(&self, repo: &Repository, path: &str) -> Result<Option<Target>, DeadEnd> {
+    /// Follows a path of the revision to its target, be it by way of submodules.
+    fn target(&self, repo: &Repository, path: &str) -> Result<Option<Target>, PathError> {
         match walk_path(repo, self.tree, path) {
             Ok(None) if self.recorded(repo, path).is_some() => {
                 self.nested().find(repo, self.tree, path)
@@ -676,7 +677,7 @@ impl Revision {
                 }
                 _ if !is_proto => {}
                 Ok(_) => to.gathered.problem(display, "its link leads to no file"),
-                Err(DeadEnd::Missing(missing)) => to.gathered.lost(display, missing),
+                Err(PathError::Missing(missing)) => to.gathered.lost(display, missing),
                 Err(reason) => to.gathered.problem(display, reason.to_string()),
             },
         }
@@ -707,36 +708,6 @@ fn sample_of(repo: &Repository, tree: ObjectId) -> Option<Sample> {
     None
 }
 
-/// The repository that encloses a folder.
-fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError> {
-    let discovery = || gix::discover::upwards::Options {
-        // Like git, do not fail if a ceiling folder is somewhere else.
-        match_ceiling_dir_or_error: false,
-        ..Default::default()
-    };
-    ThreadSafeRepository::discover_with_environment_overrides_opts(
-        base,
-        discovery(),
-        Default::default(),
-    )
-    .map_err(|error| {
-        let base_name = base.display().to_string();
-        if gix::discover::upwards_opts(base, discovery().apply_environment()).is_err() {
-            return SourceError::NoRepository { base: base_name };
-        }
-        let key = MetadataValue::String("extensions.objectFormat".to_owned());
-        let is_format = error.metadata().any(|it| it.get("key") == Some(&key));
-        let reason = if is_format && error.is_unsupported() {
-            "its git repository uses the object format `sha256`, which is not supported: name a \
-             folder, or an archive from `git archive`"
-                .to_owned()
-        } else {
-            format!("its git repository cannot be opened: {}", one_line(error.probable_cause()))
-        };
-        SourceError::unusable(base_name, reason)
-    })
-}
-
 /// An entry of a git tree.
 struct Entry {
     name: BString,
@@ -744,10 +715,11 @@ struct Entry {
     id: ObjectId,
 }
 
-/// Where a walk of a revision is: a folder of a root, and the folders that it has yet to enter.
+/// The position of a walk of a revision: a folder of a root, and the folders that it has yet to
+/// enter.
 struct Place<'w> {
     root: usize,
-    /// Where the root is in its repository.
+    /// The path of the root in its repository.
     top: &'w str,
     folder: &'w str,
     folders: &'w mut Vec<(ObjectId, String)>,
@@ -761,7 +733,7 @@ struct Found {
     id: ObjectId,
 }
 
-/// What a walk of a revision found, before any file is read.
+/// The files that a walk of a revision found, before any is read.
 #[derive(Default)]
 struct Walked {
     found: Vec<Found>,
@@ -800,25 +772,4 @@ impl Walked {
             }
         }
     }
-}
-
-/// The tree of a commit or a tag, or the tree itself.
-fn tree_of(repo: &Repository, id: ObjectId) -> Result<ObjectId, String> {
-    let object = repo.find_object(id).map_err(|_| Missing::commit(id).to_string())?;
-    let commit = match object.kind {
-        gix::object::Kind::Tree => return Ok(id),
-        _ => {
-            object.peel_to_commit().map_err(|_| "it is not a commit, or its objects are missing")?
-        }
-    };
-    let tree = commit.tree_id().map_err(|_| Missing::commit(commit.id).to_string())?.detach();
-    match repo.find_tree(tree) {
-        Ok(_) => Ok(tree),
-        Err(_) => Err(Missing::tree(tree).to_string()),
-    }
-}
-
-/// The first line of an error of another library.
-fn one_line(error: &dyn fmt::Display) -> String {
-    error.to_string().lines().next().unwrap_or_default().to_owned()
 }

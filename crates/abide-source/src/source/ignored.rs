@@ -35,14 +35,14 @@ struct Level {
     ignore: Gitignore,
     git: Gitignore,
     exclude: Gitignore,
-    /// Whether this folder is the top of a repository.
+    /// True if this folder is the top of a repository.
     is_top: bool,
 }
 
 /// An ignore file that could not be read, and why.
 pub(super) type Unread = (PathBuf, String);
 
-/// Which names that matter for ignore rules a folder contains.
+/// The names in a folder that matter for ignore rules.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Found {
     ignore: bool,
@@ -63,8 +63,8 @@ impl Found {
 }
 
 impl Ignored {
-    /// The rules that apply in the parent of `folder`, which is absolute, and what of them could not
-    /// be read.
+    /// The rules that apply in the parent of `folder`, which is absolute, and what of them could
+    /// not be read.
     pub(super) fn around(folder: &Path, links: &Links) -> (Ignored, Vec<Unread>) {
         let mut ignored = Ignored { user: Gitignore::global().0.into(), innermost: None };
         let mut unread = Vec::new();
@@ -122,7 +122,7 @@ impl Ignored {
         (ignored, unread)
     }
 
-    /// Whether an entry of the folder is ignored, explicitly included, or neither.
+    /// Returns true if an entry of the folder is ignored, explicitly included, or neither.
     pub(super) fn says(&self, path: &Path, is_folder: bool) -> Match<()> {
         let ask = |patterns: &Gitignore| patterns.matched(path, is_folder).map(|_| ());
         let [mut ignore, mut git, mut exclude] = [const { Match::None }; 3];

@@ -1,4 +1,4 @@
-//! What a kind of source is: how it is recognised, opened and read.
+//! Kinds of sources: the ways to recognise, open and read one.
 
 use std::fs::Metadata;
 use std::io;
@@ -10,50 +10,51 @@ use gix::ObjectId;
 
 use super::contents::{DescriptorFormat, Gathered};
 use super::failure::SourceError;
-use super::known::KnownTexts;
+use super::imports::Import;
 use super::links::Links;
 use super::listing::{Listed, Listing};
-use super::roots::{Import, RootLayout};
+use super::roots::RootLayout;
 use super::spec::SourceOptions;
+use super::text_cache::TextCache;
 
 /// One kind of source. A new kind is one of these, in the list of `source.rs`.
 pub(super) struct SourceKind {
     /// Its lines in the help of commands: what to write, and what that is.
     pub(super) help: &'static str,
-    /// How a message names it where a name says no kind.
+    /// The name in a message where a name says no kind.
     pub(super) brief: &'static str,
-    /// Whether an argument is of this kind by its spelling, whatever is on disk.
+    /// True if an argument is of this kind by its spelling, whatever is on disk.
     pub(super) is_spelled: fn(&str) -> bool,
-    /// Whether what is at the path that the argument names is of this kind.
-    pub(super) is_found: fn(&Asked<'_>, &io::Result<Metadata>) -> bool,
-    /// Whether one file holds the whole tree: what is beside it on disk is not part of that.
+    /// True if what is at the path that the argument names is of this kind.
+    pub(super) is_found: fn(&SourceRequest<'_>, &io::Result<Metadata>) -> bool,
+    /// True if one file holds the whole tree: what is beside it on disk is not part of that.
     pub(super) is_packed: bool,
     /// Opens what is of this kind.
-    pub(super) open: fn(&Asked<'_>, RootLayout) -> Result<Opening, SourceError>,
+    pub(super) open: fn(&SourceRequest<'_>, RootLayout) -> Result<OpenedSource, SourceError>,
 }
 
 /// The source that a command asks for.
-pub(super) struct Asked<'a> {
+pub(super) struct SourceRequest<'a> {
     /// The argument; none means the base folder.
     pub(super) spec: Option<&'a str>,
-    /// How messages call the source: as the user wrote it.
+    /// The name of the source in messages: as the user wrote it.
     pub(super) name: &'a str,
-    /// What the argument names as a path.
+    /// The argument as a path.
     pub(super) path: PathBuf,
     pub(super) options: &'a SourceOptions<'a>,
     pub(super) links: &'a Arc<Links>,
 }
 
 /// A source that was just opened.
-pub(super) struct Opening {
+pub(super) struct OpenedSource {
     pub(super) source: Box<dyn OpenSource>,
     pub(super) layout: RootLayout,
     pub(super) imports: Vec<Import>,
     pub(super) notes: Vec<String>,
 }
 
-/// What an open source gives when it is read.
-pub(super) enum Reading {
+/// The data that an open source gives when it is read.
+pub(super) enum SourceData {
     Files(Gathered),
     DescriptorSet { bytes: Vec<u8>, format: DescriptorFormat },
 }
@@ -61,15 +62,15 @@ pub(super) enum Reading {
 /// An open source. What a kind has not, it leaves out.
 pub(super) trait OpenSource: Send + Sync {
     /// Reads everything; `name` is how messages call the source.
-    fn read(&self, layout: &RootLayout, name: &str) -> Result<Reading, SourceError>;
+    fn read(&self, layout: &RootLayout, name: &str) -> Result<SourceData, SourceError>;
 
     /// Reads everything for the old side of a comparison, except texts that are known.
     fn read_old(
         &self,
         layout: &RootLayout,
         name: &str,
-        _known: &KnownTexts,
-    ) -> Result<Reading, SourceError> {
+        _known: &TextCache,
+    ) -> Result<SourceData, SourceError> {
         self.read(layout, name)
     }
 
@@ -89,7 +90,7 @@ pub(super) trait OpenSource: Send + Sync {
         Gathered::default()
     }
 
-    /// Whether git may give some of these files other bytes on disk than it stores.
+    /// Returns true if git may give some of these files other bytes on disk than it stores.
     fn may_be_rewritten(&self, _paths: &[&str]) -> bool {
         false
     }
@@ -106,13 +107,13 @@ pub(super) trait OpenSource: Send + Sync {
         None
     }
 
-    /// Whether a path on disk lies in the checkout of the repository of a revision.
-    fn encloses(&self, _path: &Path) -> bool {
+    /// Returns true if a path on disk lies in the checkout of the repository of a revision.
+    fn contains_path(&self, _path: &Path) -> bool {
         false
     }
 
-    /// What the repository of a revision had at a path on disk.
-    fn beside(&self, _path: &Path) -> Result<Option<FileText>, SourceError> {
+    /// Reads a file of the repository of a revision by its path on disk.
+    fn read_at_revision(&self, _path: &Path) -> Result<Option<FileText>, SourceError> {
         Ok(None)
     }
 
@@ -121,12 +122,12 @@ pub(super) trait OpenSource: Send + Sync {
         None
     }
 
-    /// When its commit was committed, in seconds since 1970, if it is one.
+    /// The time of its commit, in seconds since 1970, if it is one.
     fn committed(&self) -> Option<i64> {
         None
     }
 
-    /// Whether its files are blobs of git, and those that are known need not be read.
+    /// Returns true if its files are blobs of git, and those that are known need not be read.
     fn has_blobs(&self) -> bool {
         false
     }
@@ -151,7 +152,7 @@ pub(super) trait OpenSource: Send + Sync {
         None
     }
 
-    /// Whether it is an archive, which holds the settings of its tree.
+    /// Returns true if it is an archive, which holds the settings of its tree.
     fn is_archive(&self) -> bool {
         false
     }
@@ -196,12 +197,13 @@ pub(super) trait OpenSource: Send + Sync {
         None
     }
 
-    /// Whether it is a copy of the configured tree, or may be one, given whether there are roots.
+    /// Returns true if it is a copy of the configured tree, or may be one, given whether there are
+    /// roots.
     fn may_be_copy(&self, _has_roots: bool) -> bool {
         false
     }
 
-    /// Whether it may be from before there was any proto file.
+    /// Returns true if it may be from before there was any proto file.
     fn may_be_empty(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! How far symbolic links on disk may lead.
+//! Limits of symbolic links on disk.
 
 use std::fs;
 use std::io;
@@ -34,7 +34,8 @@ pub(super) struct Sample {
 pub(super) const MAX_SEARCHED: usize = 10_000;
 
 impl LinkedFolder<'_> {
-    /// What makes its files part of the tree; `None` if they are in another root, or are imported.
+    /// The reason for its files to be part of the tree; `None` if they are in another root, or are
+    /// imported.
     ///
     /// An import path is no part of a root but where it begins, so it is not the linked folder that
     /// has to be named, but the folder above it that import paths count from.
@@ -105,7 +106,7 @@ impl LinkedFolder<'_> {
     }
 }
 
-/// Where links may lead.
+/// The folders that links may lead to.
 ///
 /// Whoever proposes a change to a tree could add a link to any file of the machine that checks it,
 /// and messages quote what they complain about. So a link is read only if it stays in the
@@ -151,14 +152,14 @@ impl Links {
         }
     }
 
-    /// Whether a path without links is in reach. What git keeps for itself never is: it may hold
-    /// the credentials of a clone.
+    /// Returns true if a path without links is in reach. What git keeps for itself never is: it may
+    /// hold the credentials of a clone.
     pub fn reach(&self, path: &Path) -> bool {
         let below = |folder: &PathBuf| path.strip_prefix(folder).ok();
         self.inside.iter().filter_map(below).any(|it| !it.iter().any(is_git_folder))
     }
 
-    /// Where a path really is. An error says if that is out of reach.
+    /// Resolves the links of a path. An error says if its end is out of reach.
     pub fn follow(&self, path: &Path) -> io::Result<PathBuf> {
         let real = fs::canonicalize(path)?;
         match self.reach(&real) {
@@ -196,8 +197,9 @@ impl Links {
         read_settings(&self.follow(path)?)
     }
 
-    /// Why a folder or a file that `abide.toml` names, by a path from its folder, is not read: by
-    /// way of a link in the tree it leads out of the tree, or into what git keeps for itself.
+    /// Describes the reason for not reading a folder or a file that `abide.toml` names, by a path
+    /// from its folder: by way of a link in the tree it leads out of the tree, or into what git
+    /// keeps for itself.
     ///
     /// A path that leads out by itself, as `../googleapis` does, says so where it is reviewed. The
     /// link is put there by a change that leaves `abide.toml` as it is.

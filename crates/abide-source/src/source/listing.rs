@@ -31,14 +31,14 @@ impl Listed {
     }
 }
 
-/// What a walk of a source found, before any file is read.
+/// The files that a walk of a source found, before any is read.
 #[derive(Default)]
 pub struct Listing {
     /// The files, in the order of roots and paths.
     pub files: Vec<Listed>,
-    /// What could not be listed.
+    /// The files that could not be listed.
     pub problems: Vec<ReadProblem>,
-    /// What the user should know about how the tree was listed, one phrase each.
+    /// Notes for the user about the listing of the tree, one phrase each.
     pub notes: Vec<String>,
 }
 

@@ -4,12 +4,13 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// Whether every walk skips this name: hidden ones, and installed JavaScript packages.
+/// Returns true if every walk skips this name: hidden ones, and installed JavaScript packages.
 pub(super) fn is_skipped(name: &str) -> bool {
     name.starts_with('.') || name == "node_modules"
 }
 
-/// Whether a name is that of git's own folder, in whatever case: some disks do not tell cases apart.
+/// Returns true if a name is that of git's own folder, in whatever case: some disks do not tell
+/// cases apart.
 pub(super) fn is_git_folder(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git")
 }
@@ -27,7 +28,7 @@ pub fn lexical(path: &Path) -> PathBuf {
     out
 }
 
-/// Whether a name matches `*.proto`.
+/// Returns true if a name matches `*.proto`.
 pub(super) fn is_proto(name: &[u8]) -> bool {
     name.ends_with(b".proto")
 }
@@ -50,7 +51,8 @@ pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
-/// A path as it is seen from a folder, with `..` where it leaves the folder. Both have no such parts.
+/// A path as it is seen from a folder, with `..` where it leaves the folder. Both have no such
+/// parts.
 pub(super) fn seen_from(path: &str, folder: &str) -> String {
     let parts = |path: &'_ str| -> Vec<String> {
         path.split('/').filter(|it| !it.is_empty()).map(str::to_owned).collect()

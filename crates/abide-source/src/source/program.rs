@@ -8,8 +8,9 @@ use abide_schema::EmbeddedFiles;
 
 use super::contents::DescriptorFormat;
 use super::failure::{SourceError, io_reason};
-use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
-use super::roots::{RootLayout, mount};
+use super::imports::place_imports;
+use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
+use super::roots::RootLayout;
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "PROGRAM              a native program with descriptors compiled in, such as Envoy",
@@ -22,14 +23,14 @@ pub(super) const KIND: SourceKind = SourceKind {
     open,
 };
 
-fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSource, SourceError> {
     let mut notes = Vec::new();
-    let imports = mount(asked.options, |_| None, None, &mut layout, &mut notes);
-    Ok(Opening { source: Box::new(Program(asked.path.clone())), layout, imports, notes })
+    let imports = place_imports(asked.options, |_| None, None, &mut layout, &mut notes);
+    Ok(OpenedSource { source: Box::new(Program(asked.path.clone())), layout, imports, notes })
 }
 
-/// What programs begin with: ELF, PE, WebAssembly, and Mach-O in both byte orders and for several
-/// processors at once.
+/// The first bytes of programs: ELF, PE, WebAssembly, and Mach-O in both byte orders and for
+/// several processors at once.
 const MAGIC: [&[u8]; 9] = [
     b"\x7fELF",
     b"MZ",
@@ -42,7 +43,7 @@ const MAGIC: [&[u8]; 9] = [
     b"\xca\xfe\xba\xbf",
 ];
 
-/// Whether a file begins as programs do.
+/// Returns true if a file begins as programs do.
 pub(super) fn is_program(path: &Path) -> io::Result<bool> {
     let mut head = Vec::new();
     File::open(path)?.take(4).read_to_end(&mut head)?;
@@ -52,7 +53,7 @@ pub(super) fn is_program(path: &Path) -> io::Result<bool> {
 struct Program(PathBuf);
 
 impl OpenSource for Program {
-    fn read(&self, _layout: &RootLayout, name: &str) -> Result<Reading, SourceError> {
+    fn read(&self, _layout: &RootLayout, name: &str) -> Result<SourceData, SourceError> {
         let unusable = |error: io::Error| SourceError::unusable(name, io_reason(&error));
         let mut program = File::open(&self.0).map_err(unusable)?;
         let mut files = EmbeddedFiles::default();
@@ -71,7 +72,7 @@ impl OpenSource for Program {
                 "no descriptors are compiled into this program: it may use the lite runtime of \
                  protobuf, or be packed. Name the protos that it was built from",
             )),
-            (_, bytes) => Ok(Reading::DescriptorSet { bytes, format: DescriptorFormat::Binary }),
+            (_, bytes) => Ok(SourceData::DescriptorSet { bytes, format: DescriptorFormat::Binary }),
         }
     }
 }

@@ -1,17 +1,15 @@
-//! Which folders of a tree are judged, and which ones imports resolve in.
+//! Folders of a tree that are judged.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use abide_lint::Config;
 use abide_schema::FileText;
 
 use super::failure::SourceError;
-use super::kind::OpenSource;
 use super::paths::{below, is_skipped, join, normalize};
-use super::spec::SourceOptions;
-use crate::printable::shown;
 
-/// Which folders of a tree are judged. All paths are relative to the tree, with `/`; "" is its top.
+/// The folders of a tree that are judged. All paths are relative to the tree, with `/`; "" is its
+/// top.
 #[derive(PartialEq, Eq)]
 pub(super) struct RootLayout {
     pub(super) roots: Vec<String>,
@@ -45,7 +43,8 @@ impl RootLayout {
         }
     }
 
-    /// Whether a walk must not enter this folder, because it is another root or an import path.
+    /// Returns true if a walk must not enter this folder, because it is another root or an import
+    /// path.
     pub(super) fn ends_at(&self, folder: &str) -> bool {
         self.roots.iter().chain(&self.excluded).any(|it| it == folder)
     }
@@ -60,8 +59,9 @@ impl RootLayout {
             .then_some((index as u32, path))
     }
 
-    /// Where the roots were when a configuration was this one. Roots that were not there yet are
-    /// those that it named and that are none any more, in their order: a folder got another name.
+    /// Finds the roots as they were when a configuration was this one. Roots that were not there
+    /// yet are those that it named and that are none any more, in their order: a folder got another
+    /// name.
     ///
     /// `None` if all were there, or if the configuration does not say where the others were.
     pub(super) fn former(
@@ -90,51 +90,4 @@ impl RootLayout {
     pub(super) fn display(&self, root: usize, path: &str) -> String {
         join(&self.roots[root], path)
     }
-}
-
-pub(super) struct Import {
-    /// As the user wrote it.
-    pub(super) written: String,
-    pub(super) at: Mount,
-}
-
-/// Where an import path is.
-pub(super) enum Mount {
-    /// In the revision or the archive itself, from its top.
-    Inside(String),
-    /// In another source, from its top: in the commit of a submodule that a revision records.
-    Beside(Box<dyn OpenSource>, String),
-    Disk(PathBuf),
-}
-
-/// Places every import path inside the source if `inside` finds it there, else on disk. Import
-/// paths below `top`, the folder of the tree, are not judged.
-pub(super) fn mount(
-    options: &SourceOptions,
-    inside: impl Fn(&str) -> Option<Mount>,
-    top: Option<&str>,
-    layout: &mut RootLayout,
-    notes: &mut Vec<String>,
-) -> Vec<Import> {
-    let mut imports = Vec::new();
-    for written in options.import_paths {
-        let at = inside(written).unwrap_or_else(|| Mount::Disk(options.base.join(written)));
-        if let (Mount::Inside(folder), Some(top)) = (&at, top) {
-            if folder == top {
-                layout.exclude(String::new());
-            } else if let Some(folder) = below(folder, top) {
-                layout.exclude(folder.to_owned());
-            }
-        }
-        if let Mount::Disk(folder) = &at
-            && !folder.is_dir()
-        {
-            notes.push(format!(
-                "the import path `{}` is not a folder, so no import is found there",
-                shown(written)
-            ));
-        }
-        imports.push(Import { written: written.clone(), at });
-    }
-    imports
 }

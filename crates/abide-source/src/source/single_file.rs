@@ -9,10 +9,11 @@ use abide_schema::{FileText, SourceFile};
 use super::contents::Gathered;
 use super::disk::read_regular;
 use super::failure::{NOT_UNICODE, SourceError, io_reason};
-use super::kind::{Asked, OpenSource, Opening, Reading, SourceKind};
+use super::imports::place_imports;
+use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
 use super::links::Links;
 use super::paths::{below, canonical, is_proto, relative};
-use super::roots::{RootLayout, mount};
+use super::roots::RootLayout;
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "FILE.proto           one file",
@@ -25,29 +26,30 @@ pub(super) const KIND: SourceKind = SourceKind {
     open,
 };
 
-fn open(asked: &Asked<'_>, mut layout: RootLayout) -> Result<Opening, SourceError> {
+fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSource, SourceError> {
     let (options, path) = (asked.options, &asked.path);
     let mut notes = Vec::new();
-    let imports = mount(options, |_| None, None, &mut layout, &mut notes);
+    let imports = place_imports(options, |_| None, None, &mut layout, &mut notes);
     let folder = match canonical(path).starts_with(canonical(options.base)) {
         true => options.base.to_owned(),
         false => path.parent().unwrap_or(options.base).to_owned(),
     };
-    let source = Box::new(FileAlone { file: path.clone(), folder, links: Arc::clone(asked.links) });
-    Ok(Opening { source, layout, imports, notes })
+    let source =
+        Box::new(SingleFile { file: path.clone(), folder, links: Arc::clone(asked.links) });
+    Ok(OpenedSource { source, layout, imports, notes })
 }
 
 /// A single file, with the folder to resolve its imports in.
-struct FileAlone {
+struct SingleFile {
     file: PathBuf,
     folder: PathBuf,
     links: Arc<Links>,
 }
 
-impl OpenSource for FileAlone {
-    fn read(&self, layout: &RootLayout, name: &str) -> Result<Reading, SourceError> {
-        let file = read_alone(&self.file, &self.folder, layout, name, &self.links)?;
-        Ok(Reading::Files(Gathered { files: vec![file], ..Gathered::default() }))
+impl OpenSource for SingleFile {
+    fn read(&self, layout: &RootLayout, name: &str) -> Result<SourceData, SourceError> {
+        let file = read_single_file(&self.file, &self.folder, layout, name, &self.links)?;
+        Ok(SourceData::Files(Gathered { files: vec![file], ..Gathered::default() }))
     }
 
     fn find_in_roots(
@@ -65,7 +67,7 @@ impl OpenSource for FileAlone {
 }
 
 /// Reads a file that counts from the root that holds it, else from `folder`.
-pub(super) fn read_alone(
+pub(super) fn read_single_file(
     file: &Path,
     folder: &Path,
     layout: &RootLayout,

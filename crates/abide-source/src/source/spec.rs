@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// How a [`Source`](super::Source) is opened.
+/// Options for opening a [`Source`](super::Source).
 #[derive(Clone, Copy)]
 pub struct SourceOptions<'a> {
     /// The folder that relative paths count from. It is the source itself if none is named.
@@ -12,8 +12,8 @@ pub struct SourceOptions<'a> {
     /// The roots of the tree, as in `abide.toml`: import paths count from them. An empty list means
     /// the tree itself.
     pub roots: &'a [String],
-    /// The roots of another tree that this may be a copy of. An archive that has all of them, at its
-    /// top or in the only folder there, has these roots if `roots` is empty.
+    /// The roots of another tree that this may be a copy of. An archive that has all of them, at
+    /// its top or in the only folder there, has these roots if `roots` is empty.
     pub copied_roots: &'a [String],
     /// The revision that `git:REV...` takes the merge base with; `HEAD` if absent.
     pub merge_with: Option<&'a str>,

@@ -4,23 +4,24 @@ use super::paths::below;
 use super::roots::RootLayout;
 
 /// The part of an old tree that is compared with a part of the new one.
-pub(super) enum ComparedPart {
+pub(super) enum ComparedSubset {
     /// The folders and files with these paths in the tree.
     At(Vec<String>),
     /// The files whose import paths are, or are below, one of these.
     Named(Vec<String>),
 }
 
-impl ComparedPart {
-    /// What is compared with `parts` of a tree that has these roots. A tree of the same roots that
-    /// `may_be_copy` has them at the same places; in any other they are looked for by the paths that
-    /// imports use.
+impl ComparedSubset {
+    /// Finds the counterpart of `parts` of a tree that has these roots. A tree of the same roots
+    /// that
+    /// `may_be_copy` has them at the same places; in any other they are looked for by the paths
+    /// that imports use.
     pub(super) fn of(
         parts: &[&String],
         roots: &[String],
         own: &RootLayout,
         may_be_copy: bool,
-    ) -> ComparedPart {
+    ) -> ComparedSubset {
         let layout = RootLayout::new(roots).ok();
         let same_roots = layout.as_ref().is_some_and(|it| it.roots == own.roots);
         let roots: Vec<String> = layout.into_iter().flat_map(|it| it.roots).collect();

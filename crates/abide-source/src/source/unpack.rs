@@ -82,7 +82,7 @@ impl Compression {
     }
 }
 
-/// How many bytes a source may still unpack to.
+/// The number of bytes that a source may still unpack to.
 pub(super) struct Allowance {
     left: u64,
     limit: u64,

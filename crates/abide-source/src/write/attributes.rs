@@ -1,4 +1,4 @@
-//! What a file has besides its content: whose it is, who may do what with it, and extended
+//! Attributes of a file besides its content: its owner, its permissions, and extended
 //! attributes.
 
 use std::fs::File;

@@ -11,8 +11,8 @@ use cap_std::fs::{Dir, Metadata};
 
 use super::attributes;
 use super::journal::{self, Journal};
-use super::litter::{self, Litter};
 use super::stop::before;
+use super::temp_files::{self, TempFiles};
 use super::{Fill, end_of_links};
 use crate::printable::shown;
 use crate::source::canonical;
@@ -27,7 +27,7 @@ pub struct Folder {
     path: PathBuf,
     dir: Arc<Dir>,
     /// The folders that were created for it, which go if nothing is written.
-    _made: Litter,
+    _made: TempFiles,
     /// The folders in it that were looked through for what dead processes left.
     swept: Mutex<BTreeSet<PathBuf>>,
 }
@@ -35,7 +35,7 @@ pub struct Folder {
 impl Folder {
     /// Opens a folder. Its own path may lead through links: the user names it.
     pub fn open(path: &Path) -> io::Result<Folder> {
-        Folder::of(path, Litter::default())
+        Folder::of(path, TempFiles::default())
     }
 
     /// Opens a folder that may not exist yet.
@@ -51,11 +51,11 @@ impl Folder {
         missing.reverse();
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
         let dir = Arc::new(Dir::open_ambient_dir(above, ambient_authority())?);
-        let made = litter::make_folders(&dir, &missing)?;
+        let made = temp_files::make_folders(&dir, &missing)?;
         Folder::of(path, made)
     }
 
-    fn of(path: &Path, made: Litter) -> io::Result<Folder> {
+    fn of(path: &Path, made: TempFiles) -> io::Result<Folder> {
         let path = fs::canonicalize(path)?;
         let dir = Arc::new(Dir::open_ambient_dir(&path, ambient_authority())?);
         Ok(Folder { path, dir, _made: made, swept: Mutex::default() })
@@ -66,7 +66,7 @@ impl Folder {
         &self.path
     }
 
-    /// Where a path of this folder really is, relative to it; an error if a link on the way leads
+    /// Resolves a path of this folder, relative to it; an error if a link on the way leads
     /// out.
     pub fn inside(&self, path: &Path) -> io::Result<PathBuf> {
         if path.components().any(|it| !matches!(it, Component::Normal(_) | Component::CurDir)) {
@@ -196,12 +196,12 @@ impl Folder {
         let Some(text) = step.new else {
             before("a file is removed");
             {
-                let _all = litter::all();
+                let _all = temp_files::all();
                 self.unedited(step)?;
                 self.dir.remove_file(&step.path).map_err(failed)?;
             }
             before("folders without files go");
-            let _all = litter::all();
+            let _all = temp_files::all();
             for above in step.path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty()) {
                 // Fails at the first folder that is not empty.
                 if self.dir.remove_dir(above).is_err() {
@@ -212,13 +212,13 @@ impl Folder {
         };
         if step.in_place {
             before("a file with several names is written in place");
-            let _all = litter::all();
+            let _all = temp_files::all();
             self.unedited(step)?;
             return journal::write_in_place(&self.dir, &step.path, text).map_err(failed);
         }
-        let litter = self.filled(&step.path, &mut |out| out.write_all(text)).map_err(failed)?.0;
+        let temp = self.filled(&step.path, &mut |out| out.write_all(text)).map_err(failed)?.0;
         let allows = || self.unedited(step).map_err(Stopped::Unmade);
-        litter.keep_as(&step.path, allows).map_err(|it| match it {
+        temp.keep_as(&step.path, allows).map_err(|it| match it {
             Stopped::Unmade(unmade) => unmade,
             Stopped::Io(error) => step.failed(error),
         })
@@ -240,9 +240,9 @@ impl Folder {
             Ok(_) => return Err(io::Error::other("it is not a regular file")),
             Err(_) => false,
         };
-        let (litter, mut file) = self.filled(&real, fill)?;
+        let (temp, mut file) = self.filled(&real, fill)?;
         if !has_others {
-            return litter.keep_as(&real, || Ok::<(), io::Error>(()));
+            return temp.keep_as(&real, || Ok::<(), io::Error>(()));
         }
         // Renaming over it would leave the old content under the other names.
         let mut new = Vec::new();
@@ -258,12 +258,12 @@ impl Folder {
     }
 
     /// A temporary file beside `path` with what `fill` writes, and all else of the file there.
-    fn filled(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<(Litter, fs::File)> {
+    fn filled(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<(TempFiles, fs::File)> {
         let folder = path.parent().unwrap_or(Path::new(""));
         if self.swept.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
-            litter::sweep(&self.dir, folder);
+            temp_files::sweep(&self.dir, folder);
         }
-        let (litter, mut file) = litter::temporary_file(&self.dir, folder)?;
+        let (temp, mut file) = temp_files::temporary_file(&self.dir, folder)?;
         before("a temporary file is filled");
         fill(&mut file)?;
         match self.dir.open(path) {
@@ -275,7 +275,7 @@ impl Folder {
                 }
             }
         }
-        Ok((litter, file))
+        Ok((temp, file))
     }
 }
 
@@ -285,9 +285,9 @@ impl Folder {
 pub struct FileStep<'a> {
     /// Its path from the folder.
     pub path: &'a Path,
-    /// What it held when it was read.
+    /// The content when it was read.
     pub old: Option<&'a [u8]>,
-    /// What it is to hold.
+    /// The new content.
     pub new: Option<&'a [u8]>,
 }
 
@@ -299,7 +299,7 @@ pub(super) struct Step<'a> {
     pub(super) path: PathBuf,
     pub(super) old: Option<&'a [u8]>,
     pub(super) new: Option<&'a [u8]>,
-    /// Whether the file keeps its place, since it has other names.
+    /// True if the file keeps its place, since it has other names.
     pub(super) in_place: bool,
 }
 
@@ -309,7 +309,7 @@ impl Step<'_> {
     }
 }
 
-/// Why changes were not made.
+/// The reason for changes that were not made.
 #[derive(Debug)]
 pub enum Unmade {
     /// Somebody edited these files since they were read. They were left as they are.
@@ -318,9 +318,9 @@ pub enum Unmade {
     Failed {
         /// Its path from the folder.
         path: PathBuf,
-        /// Whether it was to be deleted.
+        /// True if it was to be deleted.
         is_removal: bool,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
 }
@@ -343,7 +343,7 @@ impl Unmade {
     }
 }
 
-/// What keeps a temporary file from its place.
+/// The reason that keeps a temporary file from its place.
 enum Stopped {
     Unmade(Unmade),
     Io(io::Error),
@@ -359,7 +359,7 @@ fn read_only() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only")
 }
 
-/// Whether a file has more than one name, by hard links.
+/// Returns true if a file has more than one name, by hard links.
 #[cfg(unix)]
 fn has_other_names(file: &Metadata) -> bool {
     cap_std::fs::MetadataExt::nlink(file) > 1

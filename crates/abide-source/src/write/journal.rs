@@ -1,4 +1,4 @@
-//! What undoes a change of several files that ends in the middle.
+//! Undoes a change of several files that ends in the middle.
 //!
 //! Before the first file changes, the folder gets [`FOLDER`] with what the files hold now and a
 //! list of what becomes of them. The list is the last to come and the first to go: while it is
@@ -18,17 +18,17 @@ use sha2::{Digest, Sha256};
 
 use super::attributes;
 use super::folder::Step;
-use super::litter::{self, Leftover};
 use super::stop::before;
+use super::temp_files::{self, Leftover};
 
-/// Where the journal of a folder is.
+/// The path of the journal of a folder.
 pub(super) const FOLDER: &str = ".abide-journal";
 const LIST: &str = "list";
 const UNFINISHED_LIST: &str = "list.new";
 /// A file that nobody touches after it was made. See [`Mark`].
 const MARK: &str = "mark";
 
-/// What the list holds.
+/// The content of the list.
 #[derive(Serialize, Deserialize)]
 struct List {
     mark: Mark,
@@ -37,18 +37,18 @@ struct List {
     files: Vec<Entry>,
 }
 
-/// What becomes of a file, by the digests of its content; nothing where it does not exist.
+/// The change of a file, by the digests of its content; nothing where it does not exist.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     path: PathBuf,
     old: Option<String>,
     new: Option<String>,
-    /// Whether it is written in place, so that a killed run may leave a part of it.
+    /// True if it is written in place, so that a killed run may leave a part of it.
     in_place: bool,
 }
 
-/// What tells a journal that a run made here from one that came with a tree: nobody who only chooses
-/// what files hold can choose when and as what the system makes them.
+/// The mark that tells a journal that a run made here from one that came with a tree: nobody who
+/// only chooses what files hold can choose when and as what the system makes them.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Mark {
     file: u64,
@@ -95,12 +95,12 @@ impl Journal {
         let journal = Journal::make(dir)?;
         // A signal finds a journal that is complete, or one that nobody is at work on.
         {
-            let _all = litter::all();
+            let _all = temp_files::all();
             prepare(dir, steps)?;
         }
         before("a journal is complete");
         {
-            let _all = litter::all();
+            let _all = temp_files::all();
             dir.rename(at(UNFINISHED_LIST), dir, at(LIST))?;
         }
         Ok(journal)
@@ -109,7 +109,7 @@ impl Journal {
     fn make(dir: &Arc<Dir>) -> io::Result<Journal> {
         let mut is_clear = false;
         loop {
-            let mut all = litter::signal_safe();
+            let mut all = temp_files::signal_safe();
             match dir.create_dir(FOLDER) {
                 Ok(()) => {
                     let lock = dir.open(FOLDER).map(cap_std::fs::File::into_std).ok();
@@ -140,10 +140,10 @@ impl Journal {
     /// The change is made as a whole: forgets how to undo it.
     pub(super) fn close(mut self) -> io::Result<()> {
         before("a journal goes");
-        let mut all = litter::all();
+        let mut all = temp_files::all();
         match self.open.take() {
             Some(open) => {
-                litter::forget(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
+                temp_files::forget(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
                 remove(&open.dir)
             }
             None => Ok(()),
@@ -152,10 +152,10 @@ impl Journal {
 
     /// Undoes the change. Returns the files that somebody edited since, which stay as they are.
     pub(super) fn undo(mut self) -> io::Result<Vec<PathBuf>> {
-        let mut all = litter::all();
+        let mut all = temp_files::all();
         match self.open.take() {
             Some(open) => {
-                litter::forget(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
+                temp_files::forget(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
                 undo(&open.dir)
             }
             None => Ok(Vec::new()),
@@ -166,8 +166,8 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         if let Some(open) = self.open.take() {
-            let mut all = litter::all();
-            litter::forget(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
+            let mut all = temp_files::all();
+            temp_files::forget(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
             open.clear();
         }
     }
@@ -219,12 +219,13 @@ pub(super) fn recover(dir: &Dir) -> io::Result<Option<Vec<PathBuf>>> {
     }
 }
 
-/// Whether a change of a folder is going on, or was left in the middle.
+/// Returns true if a change of a folder is going on, or was left in the middle.
 pub(super) fn is_in(folder: &Path) -> bool {
     folder.join(FOLDER).join(LIST).is_file()
 }
 
-/// Whether this run may act on a journal: it is this user's, or of the user whose folder this is.
+/// Returns true if this run may act on a journal: it is this user's, or of the user whose folder
+/// this is.
 fn is_of_us(dir: &Dir, journal: &Metadata) -> bool {
     #[cfg(unix)]
     {
@@ -240,13 +241,13 @@ fn is_of_us(dir: &Dir, journal: &Metadata) -> bool {
     }
 }
 
-/// Whether the journal was made in this place, and did not come with a tree.
+/// Returns true if the journal was made in this place, and did not come with a tree.
 fn is_from_here(dir: &Dir, list: &List) -> bool {
     let mark = dir.symlink_metadata(at(MARK)).and_then(|it| Mark::of(&it));
     mark.is_ok_and(|it| it == list.mark)
 }
 
-/// Whether an open folder is still the one of its name.
+/// Returns true if an open folder is still the one of its name.
 fn is_at(dir: &Dir, open: &std::fs::File) -> bool {
     #[cfg(unix)]
     {
@@ -286,7 +287,7 @@ fn undo(dir: &Dir) -> io::Result<Vec<PathBuf>> {
         return Err(trouble);
     }
     for folder in list.folders.iter().rev() {
-        litter::sweep(dir, folder);
+        temp_files::sweep(dir, folder);
         // Stays if somebody put something into it.
         let _ = dir.remove_dir(folder);
     }
@@ -299,7 +300,7 @@ impl Entry {
     /// Gives the file its old content. False if somebody edited it since.
     fn undo(&self, dir: &Dir, number: usize) -> io::Result<bool> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        litter::sweep(dir, folder);
+        temp_files::sweep(dir, folder);
         let now = match dir.read(&self.path) {
             Ok(now) => Some(now),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -328,7 +329,7 @@ impl Entry {
         dir.create_dir_all(folder)?;
         if dir.rename(&old, dir, &self.path).is_err() {
             // The folder is of another file system.
-            let beside = folder.join(litter::temporary_name(&format!("undo-{number}")));
+            let beside = folder.join(temp_files::temporary_name(&format!("undo-{number}")));
             write_like(dir, &old, &beside, &dir.read(&old)?)?;
             dir.rename(&beside, dir, &self.path)?;
         }

@@ -1,4 +1,4 @@
-//! Where a test stops a writer: nobody meets one in the middle of its work by luck.
+//! Points at which a test stops a writer: nobody meets one in the middle of its work by luck.
 //!
 //! Whatever changes a disk is a step, counted from 1. A run with `ABIDE_STOP_BEFORE=N` in its
 //! environment says on standard error what its Nth step is, and waits for the end of its standard
@@ -20,7 +20,7 @@ pub(super) fn before(step: &str) {
     }
 }
 
-/// Whether the next step is the one to stop before.
+/// Returns true if the next step is the one to stop before.
 fn is_asked_for() -> bool {
     static STEPS: AtomicU32 = AtomicU32::new(0);
     let number = STEPS.fetch_add(1, Ordering::Relaxed) + 1;

@@ -1,4 +1,4 @@
-//! What a run would leave behind if it ended now: temporary files, folders without a file, and changes
+//! Leftovers of a run if it ended now: temporary files, folders without a file, and changes
 //! that are half made.
 //!
 //! It goes when the run fails and when a signal ends it. Nothing can be done about what a killed
@@ -19,7 +19,7 @@ const SUFFIX: &str = ".new";
 
 /// Files and folders that go unless they are kept.
 #[derive(Default)]
-pub(super) struct Litter {
+pub(super) struct TempFiles {
     listed: Option<Arc<Listed>>,
 }
 
@@ -30,7 +30,7 @@ struct Listed {
     folders: Vec<PathBuf>,
 }
 
-/// What must not stay when the run ends.
+/// A leftover that must not stay when the run ends.
 pub(super) trait Leftover: Send + Sync {
     /// Clears it. The caller holds the lock of [`all`].
     fn clear(&self);
@@ -39,7 +39,7 @@ pub(super) trait Leftover: Send + Sync {
 /// All that is left over, in the order in which it came.
 type Leftovers = Vec<Arc<dyn Leftover>>;
 
-/// All litter of this process. Whoever makes some, or keeps it, holds the lock, so that a signal
+/// All leftovers of this process. Whoever makes some, or keeps it, holds the lock, so that a signal
 /// finds either all of it or none.
 static ALL: Mutex<Leftovers> = Mutex::new(Vec::new());
 
@@ -65,11 +65,11 @@ impl Leftover for Listed {
     }
 }
 
-impl Litter {
-    fn listed(listed: Listed, all: &mut Leftovers) -> Litter {
+impl TempFiles {
+    fn listed(listed: Listed, all: &mut Leftovers) -> TempFiles {
         let listed = Arc::new(listed);
         all.push(Arc::clone(&listed) as Arc<dyn Leftover>);
-        Litter { listed: Some(listed) }
+        TempFiles { listed: Some(listed) }
     }
 
     /// Renames the file to what it is for, if `allows` says so when nothing can come in between.
@@ -95,7 +95,7 @@ impl Litter {
     }
 }
 
-impl Drop for Litter {
+impl Drop for TempFiles {
     fn drop(&mut self) {
         if let Some(listed) = self.listed.take() {
             let mut all = all();
@@ -106,16 +106,19 @@ impl Drop for Litter {
 }
 
 /// Creates these folders, the outermost first, where they are missing.
-pub(super) fn make_folders(dir: &Arc<Dir>, folders: &[PathBuf]) -> io::Result<Litter> {
+pub(super) fn make_folders(dir: &Arc<Dir>, folders: &[PathBuf]) -> io::Result<TempFiles> {
     before("folders are made");
     let mut all = signal_safe();
     let mut listed = Listed { dir: Arc::clone(dir), file: None, folders: Vec::new() };
     listed.make(folders.iter().map(PathBuf::as_path))?;
-    Ok(Litter::listed(listed, &mut all))
+    Ok(TempFiles::listed(listed, &mut all))
 }
 
 /// Creates a temporary file in a folder, and the folders on the way.
-pub(super) fn temporary_file(dir: &Arc<Dir>, folder: &Path) -> io::Result<(Litter, std::fs::File)> {
+pub(super) fn temporary_file(
+    dir: &Arc<Dir>,
+    folder: &Path,
+) -> io::Result<(TempFiles, std::fs::File)> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     before("a temporary file is made");
     let mut all = signal_safe();
@@ -134,7 +137,7 @@ pub(super) fn temporary_file(dir: &Arc<Dir>, folder: &Path) -> io::Result<(Litte
                     continue;
                 }
                 listed.file = Some(path);
-                return Ok((Litter::listed(listed, &mut all), file));
+                return Ok((TempFiles::listed(listed, &mut all), file));
             }
             // Of a process with the same number, dead or in another container.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -219,7 +222,7 @@ mod signals {
 
     use super::all;
 
-    /// From now on, litter goes before a signal ends the process.
+    /// From now on, leftovers go before a signal ends the process.
     pub(super) fn handle() {
         let ignored = ignored();
         let ending = [SIGHUP, SIGINT, SIGTERM];

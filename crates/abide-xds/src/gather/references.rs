@@ -1,6 +1,6 @@
 //! What a resource refers to.
 
-use abide_instance::{Met, walk};
+use abide_instance::{Item, walk};
 use abide_schema::Tree;
 use abide_schema::value::Message;
 use abide_syntax::Span;
@@ -12,7 +12,7 @@ use crate::resource::Reference;
 pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<Reference> {
     let mut found = Vec::new();
     walk(tree, message, Span::default(), &mut |visit| {
-        let Met::Message(message) = visit.met else { return };
+        let Item::Message(message) = visit.met else { return };
         let view = tree.message(message.ty);
         let full_name = view.full_name();
         for referring in types.referring(&full_name) {

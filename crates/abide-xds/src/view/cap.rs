@@ -1,6 +1,6 @@
 //! A value without what some clients do not know.
 
-use abide_instance::{Translator, Way};
+use abide_instance::{Direction, VersionConverter};
 use abide_schema::value::{Codec, Entry, MAX_NESTING, Message, Value};
 use abide_schema::{Field, Tree};
 
@@ -12,7 +12,7 @@ pub(super) struct UnknownFieldFilter<'a> {
     /// The API of their release.
     pub(super) theirs: &'a Tree,
     pub(super) terms: &'a ClientProfile,
-    pub(super) translator: &'a Translator<'a>,
+    pub(super) translator: &'a VersionConverter<'a>,
     /// The full names of what was left out.
     pub(super) dropped: &'a mut Vec<String>,
 }
@@ -142,8 +142,8 @@ impl UnknownFieldFilter<'_> {
     /// The configuration of an extension in the newest major that these clients have.
     fn convert_to_older(&mut self, content: &Message) -> Result<Message, UnknownElement> {
         let mut older = content.clone();
-        while let Some(major) = self.translator.major_before(older.ty) {
-            let translated = self.translator.translate(&older, &Way::Down(major), false);
+        while let Some(major) = self.translator.find_previous_major(older.ty) {
+            let translated = self.translator.convert(&older, &Direction::Down(major), false);
             if translated.message.ty == older.ty {
                 break;
             }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use abide_instance::{
-    Carried, Dialect, Fault, Migration, Notation, ReadOptions, Translator, VersionMapping, Way,
-    carry_text,
+    ConvertedText, DeclarationError, Dialect, Direction, MigrationFile, Notation, ReadOptions,
+    VersionConverter, VersionMapping, convert_text,
 };
 use abide_lint::{CarriedFile, InstanceOptions, pluralize};
 use abide_schema::{MessageId, PackageVersion};
@@ -43,7 +43,7 @@ pub(super) fn convert_files(
     let settings = Settings::read(global, args.api.as_deref(), use_error_color(global))?;
     let tree_args = TreeArgs { source: args.api.clone(), import_path: args.import_path.clone() };
     let progress = Progress::new(global.quiet);
-    let notation = args.notation.as_deref().and_then(Notation::named);
+    let notation = args.notation.as_deref().and_then(Notation::from_name);
     let mut files = read_named_files(&args.files, notation)?;
     if args.target.write {
         let mut folders: Vec<PathBuf> = files
@@ -63,15 +63,15 @@ pub(super) fn convert_files(
     let migrations = read_steps(&args.steps)?;
     let loaded = load(&settings.open_source(&tree_args)?, &progress)?;
     let tree = &loaded.tree;
-    let translator = Translator::new(tree, mapping, &migrations)
+    let translator = VersionConverter::new(tree, mapping, &migrations)
         .map_err(|fault| Error::Usage(format!("a step does not fit the API: {}", fault.message)))?;
     let way = parse_way(args.to.as_deref(), direction)?;
     let ty = args.ty.as_deref().map(|name| find_message(tree, name)).transpose()?;
-    let dialect = args.reader.as_deref().and_then(Dialect::named);
+    let dialect = args.reader.as_deref().and_then(Dialect::from_name);
     progress.step(format!("translating {}", pluralize(files.len(), "file")));
-    let carried: Vec<Carried> = files.par_iter().map(|file: &NamedFile| {
+    let carried: Vec<ConvertedText> = files.par_iter().map(|file: &NamedFile| {
         let options = ReadOptions { notation: file.notation, ty, dialect };
-        carry_text(tree, &translator, &file.bytes, options, way.as_ref()).map_err(|why| {
+        convert_text(tree, &translator, &file.bytes, options, way.as_ref()).map_err(|why| {
             Error::Usage(format!(
                 "internal error in `{}`: {why}; nothing was written. Please report it with the file",
                 file.name
@@ -104,7 +104,7 @@ pub(super) fn convert_files(
     let changed: Vec<bool> = carried
         .iter()
         .zip(&bytes)
-        .map(|(it, old): (&Carried, &Vec<u8>)| it.text.as_ref().is_some_and(|new| new != old))
+        .map(|(it, old): (&ConvertedText, &Vec<u8>)| it.text.as_ref().is_some_and(|new| new != old))
         .collect();
     let shown = TranslationReport {
         files: &carried,
@@ -160,7 +160,7 @@ pub(super) fn convert_files(
         }
         for (file, it) in texts.iter().zip(&carried) {
             if it.text.is_some()
-                && it.documents.iter().all(|it: &abide_instance::CarriedDocument| {
+                && it.documents.iter().all(|it: &abide_instance::ConvertedDocument| {
                     it.changes.is_empty() && it.old == it.new
                 })
             {
@@ -254,7 +254,7 @@ fn choose_targets(args: &TranslationArgs, files: &[NamedFile]) -> Result<Vec<Tex
 }
 
 /// Parses the version to go to; `None` for one major down.
-fn parse_way(to: Option<&str>, direction: ConvertDirection) -> Result<Option<Way>, Error> {
+fn parse_way(to: Option<&str>, direction: ConvertDirection) -> Result<Option<Direction>, Error> {
     let to = to
         .map(|text: &str| {
             let component = match text.starts_with('v') {
@@ -267,8 +267,8 @@ fn parse_way(to: Option<&str>, direction: ConvertDirection) -> Result<Option<Way
         })
         .transpose()?;
     Ok(match direction {
-        ConvertDirection::Up => Some(Way::Up(to)),
-        ConvertDirection::Down => to.map(|it| Way::Down(it.major)),
+        ConvertDirection::Up => Some(Direction::Up(to)),
+        ConvertDirection::Down => to.map(|it| Direction::Down(it.major)),
     })
 }
 
@@ -280,18 +280,18 @@ fn read_mapping(path: &Path) -> Result<VersionMapping, Error> {
 }
 
 fn notation_of(name: &str) -> Result<Notation, Error> {
-    Notation::of_path(name)
+    Notation::from_path(name)
         .ok_or_else(|| Error::Usage(format!("the name of `{name}` does not say its notation")))
 }
 
-fn format_fault(name: &str, text: &[u8], fault: Fault) -> Error {
+fn format_fault(name: &str, text: &[u8], fault: DeclarationError) -> Error {
     let text = String::from_utf8_lossy(text);
     let (line, column) = count_line_and_column(&text, fault.span.start);
     Error::Usage(format!("{name}:{line}:{column}: {}", fault.message))
 }
 
 /// Reads the steps of files and folders, or without any those that come with Abide.
-fn read_steps(names: &[String]) -> Result<Vec<Migration>, Error> {
+fn read_steps(names: &[String]) -> Result<Vec<MigrationFile>, Error> {
     if names.is_empty() {
         return Ok(abide_source::read_built_in_steps()?);
     }

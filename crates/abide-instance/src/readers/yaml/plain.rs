@@ -1,4 +1,4 @@
-//! What plain words of YAML mean: the values of JSON that they stand for.
+//! Reads plain words of YAML as the values of JSON that they stand for.
 
 use std::borrow::Cow;
 
@@ -6,17 +6,17 @@ use abide_schema::value::JsonKind;
 
 use crate::readers::notation::Dialect;
 
-/// What a scalar without quotes and tag is.
-pub(super) fn meaning(word: Cow<'_, str>, dialect: Dialect) -> JsonKind<'_> {
+/// Reads a scalar without quotes and tag.
+pub(super) fn read_plain(word: Cow<'_, str>, dialect: Dialect) -> JsonKind<'_> {
     match dialect {
-        Dialect::Protobuf => core_schema(word),
-        Dialect::Envoy => envoy(word),
+        Dialect::Protobuf => read_by_core_schema(word),
+        Dialect::Envoy => read_as_envoy(word),
     }
 }
 
 /// Source: YAML 1.2.2, section 10.3.2. A number is given as JSON writes it, and
 /// those that JSON lacks as the JSON mapping of protobuf spells them.
-fn core_schema(word: Cow<'_, str>) -> JsonKind<'_> {
+fn read_by_core_schema(word: Cow<'_, str>) -> JsonKind<'_> {
     match &*word {
         "" | "~" | "null" | "Null" | "NULL" => return JsonKind::Null,
         "true" | "True" | "TRUE" => return JsonKind::Bool(true),
@@ -37,7 +37,7 @@ fn core_schema(word: Cow<'_, str>) -> JsonKind<'_> {
     if let Some(number) = number {
         return JsonKind::Number(number.to_string().into());
     }
-    match decimal(&word) {
+    match parse_decimal(&word) {
         Some(Cow::Owned(number)) => JsonKind::Number(number.into()),
         Some(Cow::Borrowed(_)) => JsonKind::Number(word),
         None => JsonKind::String(word),
@@ -46,7 +46,7 @@ fn core_schema(word: Cow<'_, str>) -> JsonKind<'_> {
 
 /// A decimal number of YAML as JSON writes it: no plus sign, no leading zeros,
 /// digits on both sides of the point.
-fn decimal(word: &str) -> Option<Cow<'_, str>> {
+fn parse_decimal(word: &str) -> Option<Cow<'_, str>> {
     let (sign, rest) = match word.as_bytes().first()? {
         b'+' => ("", &word[1..]),
         b'-' => ("-", &word[1..]),
@@ -94,10 +94,10 @@ fn decimal(word: &str) -> Option<Cow<'_, str>> {
     Some(number.into())
 }
 
-/// What Envoy's reader takes a word for: a boolean in any spelling of YAML 1.1,
+/// Reads a word as Envoy's reader does: a boolean in any spelling of YAML 1.1,
 /// then a whole number, decimal or with a prefix, in the range of 32 bits; all
 /// else is a text, larger numbers and fractions among them. Seen on Envoy 1.36 to 1.40.
-fn envoy(word: Cow<'_, str>) -> JsonKind<'_> {
+fn read_as_envoy(word: Cow<'_, str>) -> JsonKind<'_> {
     match &*word {
         "" | "~" | "null" | "Null" | "NULL" => return JsonKind::Null,
         _ => {}
@@ -116,7 +116,7 @@ fn envoy(word: Cow<'_, str>) -> JsonKind<'_> {
             _ => {}
         }
     }
-    match whole_number(&word) {
+    match parse_whole_number(&word) {
         Some(number) if i32::try_from(number).is_ok() => {
             JsonKind::Number(number.to_string().into())
         }
@@ -128,7 +128,7 @@ fn envoy(word: Cow<'_, str>) -> JsonKind<'_> {
 
 /// A whole number of 64 bits with a sign, as C++ streams read one whose base is
 /// told by its prefix: `0x` is hexadecimal, `0` octal.
-fn whole_number(word: &str) -> Option<i64> {
+fn parse_whole_number(word: &str) -> Option<i64> {
     let (negative, digits) = match word.as_bytes().first()? {
         b'+' => (false, &word[1..]),
         b'-' => (true, &word[1..]),
@@ -154,7 +154,7 @@ mod tests {
 
     #[track_caller]
     fn check(dialect: Dialect, word: &str, expected: &str) {
-        let shown = match meaning(word.into(), dialect) {
+        let shown = match read_plain(word.into(), dialect) {
             JsonKind::Null => "null".to_owned(),
             JsonKind::Bool(value) => value.to_string(),
             JsonKind::Number(text) => format!("number {text}"),

@@ -9,7 +9,9 @@ use abide_harness::Result;
 use abide_harness::corpora;
 use abide_harness::envoys::Envoy;
 use abide_harness::running_envoy::{RunningEnvoy, Started, answer};
-use abide_instance::runtime::{FractionalPercent, Layers, Runtime, Snapshot, known_bootstrap};
+use abide_instance::runtime::{
+    DeclaredLayers, FractionalPercent, Runtime, RuntimeSnapshot, get_known_bootstrap,
+};
 use abide_instance::{Instance, Notation, ReadOptions};
 
 /// Values in YAML that are no share, none of the requests or all of them.
@@ -115,8 +117,8 @@ pub(super) fn run(envoy: &Envoy) -> Result<bool> {
         }
         let theirs = (Read::of(shares)?, Read::of(flags)?);
         let key = format!("k{at}");
-        let share = |percent| ours.is_enabled(&key, FractionalPercent::percent(percent), 50);
-        let flag = |default| ours.boolean(&key).unwrap_or(default);
+        let share = |percent| ours.is_enabled(&key, FractionalPercent::new_percent(percent), 50);
+        let flag = |default| ours.get_boolean(&key).unwrap_or(default);
         let ours = (Read::of([share(100), share(0)])?, Read::of([flag(true), flag(false)])?);
         if ours != theirs {
             differences += 1;
@@ -149,12 +151,13 @@ fn listeners(running: &RunningEnvoy) -> Result<BTreeMap<String, String>> {
     }
 }
 
-fn snapshot(text: &str) -> Result<std::sync::Arc<Snapshot>> {
-    let (tree, bootstrap) = known_bootstrap();
+fn snapshot(text: &str) -> Result<std::sync::Arc<RuntimeSnapshot>> {
+    let (tree, bootstrap) = get_known_bootstrap();
     let options = ReadOptions { notation: Notation::Yaml, ty: Some(bootstrap), dialect: None };
     let instance = Instance::read(&tree, text.as_bytes(), options);
     let document = instance.documents.first().ok_or("the bootstrap is read")?;
-    let layers = Layers::of(&tree, document.message().ok_or("its type is known")?);
+    let layers =
+        DeclaredLayers::from_bootstrap(&tree, document.message().ok_or("its type is known")?);
     Ok(Runtime::new(layers, Vec::new()).snapshot())
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_source::MovingFolder;
+use abide_source::TrackedRevision;
 
 use crate::error::Error;
 
@@ -16,7 +16,7 @@ const SHOWN: usize = 12;
 
 /// A revision that is followed.
 pub(super) struct Git {
-    folder: MovingFolder,
+    folder: TrackedRevision,
     /// How often it is looked up.
     every: Duration,
     /// What it meant when it was read last, and what was read.
@@ -30,8 +30,8 @@ impl Git {
     /// No such repository, or a revision that it does not have.
     pub(super) fn open(spec: &str, every: Duration) -> Result<Git, Error> {
         let folder = match spec.split_once('#') {
-            Some((repository, spec)) => MovingFolder::open(Some(Path::new(repository)), spec),
-            None => MovingFolder::open(None, spec),
+            Some((repository, spec)) => TrackedRevision::open(Some(Path::new(repository)), spec),
+            None => TrackedRevision::open(None, spec),
         };
         let folder = folder.map_err(|error| Error::SourceInvalid(error.to_string()))?;
         folder.now().map_err(|error| Error::SourceInvalid(error.to_string()))?;

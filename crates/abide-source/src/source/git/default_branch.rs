@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::discover;
+use super::repository::discover;
 
-/// Where the old side of a comparison can come from by default.
+/// The old side that a comparison has by default.
 pub enum DefaultBranch {
     /// There is no repository around the folder.
     NoRepository,

@@ -1,4 +1,4 @@
-//! What git's index knows of the files on disk: which of them are tracked, and which are still what
+//! Reads git's index about the files on disk: which of them are tracked, and which are still what
 //! git has on record.
 
 use std::fs;
@@ -9,7 +9,7 @@ use gix::index::entry::{Flags, Mode, Stage, Stat, stat};
 use gix::index::fs::Metadata;
 use gix::{ObjectId, Repository};
 
-use super::{discover, one_line};
+use super::repository::{discover, first_line};
 use crate::source::paths::{canonical, is_proto, join, relative};
 
 /// A repository with files on disk, and an index of them.
@@ -27,7 +27,7 @@ impl Checkout {
         repository.index_path().exists().then_some(Checkout { repository, work })
     }
 
-    /// Whether the last commit has a folder with this path, which is absolute.
+    /// Returns true if the last commit has a folder with this path, which is absolute.
     fn commits(&self, folder: &Path) -> bool {
         let path = relative(folder, &self.work).filter(|it| !it.is_empty());
         let head = self.repository.head_tree().ok();
@@ -38,12 +38,13 @@ impl Checkout {
     pub(super) fn index(&self) -> Result<gix::index::File, String> {
         let (path, hash) = (self.repository.index_path(), self.repository.object_hash());
         // Skip the checksum: it would take half of the time.
-        gix::index::File::at(path, hash, true, Default::default()).map_err(|error| one_line(&error))
+        gix::index::File::at(path, hash, true, Default::default())
+            .map_err(|error| first_line(&error))
     }
 
-    /// Whether a program may turn texts into others of the same size between git and the disk.
-    /// Everything else that git may do (line ends, `$Id$`, encodings) changes the size of a text
-    /// that it changes, and so does the program of Git LFS.
+    /// Returns true if a program may turn texts into others of the same size between git and the
+    /// disk. Everything else that git may do (line ends, `$Id$`, encodings) changes the size of a
+    /// text that it changes, and so does the program of Git LFS.
     fn has_filters(&self) -> bool {
         let config = self.repository.config_snapshot();
         let mut filters = config.plumbing().sections_by_name("filter").into_iter().flatten();
@@ -51,11 +52,11 @@ impl Checkout {
     }
 }
 
-/// What git's index has on record of the files below a folder.
+/// The records of git's index about the files below a folder.
 ///
 /// As in git, a file is unchanged if its size, times and inode are those in the index, unless it
 /// changed so shortly before the index was written that its times say nothing.
-pub(in crate::source) struct OnRecord {
+pub(crate) struct OnRecord {
     index: gix::index::File,
     /// The top of the checkout.
     work: PathBuf,
@@ -66,7 +67,7 @@ pub(in crate::source) struct OnRecord {
 impl OnRecord {
     /// `None` where the index says nothing about texts: there is none, or a program may turn texts
     /// into others on their way to the disk.
-    pub(in crate::source) fn below(folder: &Path) -> Option<OnRecord> {
+    pub(crate) fn below(folder: &Path) -> Option<OnRecord> {
         let checkout = Checkout::around(folder).filter(|it| !it.has_filters())?;
         let folder = relative(folder, &checkout.work)?;
         Some(OnRecord { index: checkout.index().ok()?, work: checkout.work, folder })
@@ -74,11 +75,7 @@ impl OnRecord {
 
     /// The blob that a file on disk was checked out from, as far as can be told without a look into
     /// it: `None` for every file that may have changed since. The path is relative to the folder.
-    pub(in crate::source) fn unchanged_blob(
-        &self,
-        path: &str,
-        found: Option<Stat>,
-    ) -> Option<ObjectId> {
+    pub(crate) fn unchanged_blob(&self, path: &str, found: Option<Stat>) -> Option<ObjectId> {
         let options = stat::Options { use_nsec: true, ..stat::Options::default() };
         let path = join(&self.folder, path);
         let entry =
@@ -95,10 +92,10 @@ impl OnRecord {
     }
 }
 
-/// What git's index would record of a regular file; `None` where the standard library does not say
-/// all of it.
+/// The facts that git's index would record of a regular file; `None` where the standard library
+/// does not say all of it.
 #[cfg(unix)]
-pub(in crate::source) fn stat_of(found: &fs::Metadata) -> Option<Stat> {
+pub(crate) fn stat_of(found: &fs::Metadata) -> Option<Stat> {
     use std::os::unix::fs::MetadataExt;
     // Git keeps the low bits of each, too.
     let time = |seconds: i64, nanoseconds: i64| stat::Time {
@@ -117,7 +114,7 @@ pub(in crate::source) fn stat_of(found: &fs::Metadata) -> Option<Stat> {
 }
 
 #[cfg(not(unix))]
-pub(in crate::source) fn stat_of(_found: &fs::Metadata) -> Option<Stat> {
+pub(crate) fn stat_of(_found: &fs::Metadata) -> Option<Stat> {
     None
 }
 
@@ -125,9 +122,9 @@ pub(in crate::source) fn stat_of(_found: &fs::Metadata) -> Option<Stat> {
 /// ends are not among them: texts are compared without.
 const REWRITES: [&str; 3] = ["filter=", "ident", "working-tree-encoding="];
 
-/// Whether git may give some of these files other bytes on disk than it stores, as far as the
-/// attributes beside and above them say. The paths are relative to a folder.
-pub(in crate::source) fn may_be_rewritten(folder: &Path, paths: &[&str]) -> bool {
+/// Returns true if git may give some of these files other bytes on disk than it stores, as far as
+/// the attributes beside and above them say. The paths are relative to a folder.
+pub(crate) fn may_be_rewritten(folder: &Path, paths: &[&str]) -> bool {
     let Some(checkout) = Checkout::around(folder) else { return false };
     let above = |path: &&str| {
         let path = folder.join(path);
@@ -156,7 +153,7 @@ fn is_rewriting(word: &str) -> bool {
 
 /// The proto files that git tracks, whether or not they are on disk.
 #[derive(Default)]
-pub(in crate::source) struct Tracked {
+pub(crate) struct Tracked {
     /// The top of the repository.
     work: PathBuf,
     /// Their paths from the top, sorted.
@@ -166,7 +163,7 @@ pub(in crate::source) struct Tracked {
 impl Tracked {
     /// Reads the index of the repository that encloses a folder. The result is empty if there is no
     /// repository, or only a bare one.
-    pub(in crate::source) fn around(folder: &Path) -> Result<Self, String> {
+    pub(crate) fn around(folder: &Path) -> Result<Self, String> {
         let Some(checkout) = Checkout::around(folder) else { return Ok(Self::default()) };
         let index = checkout.index()?;
         let paths = index.entries().iter().map(|entry| entry.path(&index));
@@ -178,7 +175,7 @@ impl Tracked {
     }
 
     /// The tracked file with this path on disk, or the tracked files below this folder.
-    pub(in crate::source) fn at_or_below(&self, path: &Path) -> Vec<PathBuf> {
+    pub(crate) fn at_or_below(&self, path: &Path) -> Vec<PathBuf> {
         let path = path.strip_prefix(&self.work).ok();
         let Some(path) = path.and_then(|path| gix::path::into_bstr(path).ok()) else {
             return Vec::new();
@@ -192,8 +189,8 @@ impl Tracked {
     }
 }
 
-/// Trees of which git's index has every file: those that were checked out or committed, and in which
-/// nothing was staged since. Their objects need not be read.
+/// Trees of which git's index has every file: those that were checked out or committed, and in
+/// which nothing was staged since. Their objects need not be read.
 pub(super) struct StagedTrees(gix::index::File);
 
 impl StagedTrees {
@@ -234,8 +231,8 @@ impl StagedTrees {
     }
 }
 
-/// Whether the last commit of the repository around a folder has this folder below it: then it is
-/// removed, or a sparse checkout leaves it out.
+/// Returns true if the last commit of the repository around a folder has this folder below it: then
+/// it is removed, or a sparse checkout leaves it out.
 pub fn is_committed(folder: &Path, below: &str) -> bool {
     let checkout = Checkout::around(folder);
     checkout.is_some_and(|it| it.commits(&canonical(folder).join(below)))

@@ -7,7 +7,7 @@ use semver::Version;
 use crate::printable::shown;
 use crate::source::failure::SourceError;
 
-/// How many of the tags are named where none matches.
+/// The number of tags that are named where none matches.
 const MOST_NAMED: usize = 10;
 
 /// The reference that a revision names: for `newest(PATTERN)`, the tag with the highest version of

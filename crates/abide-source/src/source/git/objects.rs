@@ -10,7 +10,7 @@ use gix::{ObjectId, Repository};
 use crate::source::disk::MAX_FILE;
 use crate::source::failure::TOO_LARGE;
 
-/// How many links a path may lead through, as in most kernels; more are taken for a loop.
+/// The number of links that a path may lead through, as in most kernels; more are taken for a loop.
 const MAX_LINKS: u32 = 40;
 
 /// An object at the end of a path.
@@ -21,22 +21,22 @@ pub(super) struct Target {
     pub(super) kind: EntryKind,
 }
 
-/// Why a path in a revision leads to nothing that can be read.
+/// The reason for a path in a revision that leads to nothing that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DeadEnd {
+pub(super) enum PathError {
     Leaves,
     Loops,
     TooLarge,
-    Missing(Missing),
+    Missing(MissingObject),
 }
 
-impl fmt::Display for DeadEnd {
+impl fmt::Display for PathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            DeadEnd::Leaves => f.write_str("it links to a place outside the repository"),
-            DeadEnd::Loops => f.write_str("it links to itself"),
-            DeadEnd::TooLarge => f.write_str(TOO_LARGE),
-            DeadEnd::Missing(missing) => missing.fmt(f),
+            PathError::Leaves => f.write_str("it links to a place outside the repository"),
+            PathError::Loops => f.write_str("it links to itself"),
+            PathError::TooLarge => f.write_str(TOO_LARGE),
+            PathError::Missing(missing) => missing.fmt(f),
         }
     }
 }
@@ -44,44 +44,44 @@ impl fmt::Display for DeadEnd {
 /// An object that the repository names but cannot give: it was deleted or damaged, or a partial
 /// clone left it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Missing {
+pub(super) struct MissingObject {
     kind: &'static str,
     id: ObjectId,
     repair: &'static str,
 }
 
-impl Missing {
-    pub(super) fn blob(id: ObjectId) -> Missing {
-        Missing { kind: "blob", id, repair: REPAIR }
+impl MissingObject {
+    pub(super) fn blob(id: ObjectId) -> MissingObject {
+        MissingObject { kind: "blob", id, repair: REPAIR }
     }
 
-    pub(super) fn tree(id: ObjectId) -> Missing {
-        Missing { kind: "tree", id, repair: REPAIR }
+    pub(super) fn tree(id: ObjectId) -> MissingObject {
+        MissingObject { kind: "tree", id, repair: REPAIR }
     }
 
-    pub(super) fn commit(id: ObjectId) -> Missing {
-        Missing { kind: "commit", id, repair: REPAIR }
+    pub(super) fn commit(id: ObjectId) -> MissingObject {
+        MissingObject { kind: "commit", id, repair: REPAIR }
     }
 
     /// The commit that a revision records of a submodule.
-    pub(super) fn submodule(id: ObjectId) -> Missing {
-        Missing { kind: "submodule's commit", id, repair: UPDATE }
+    pub(super) fn submodule(id: ObjectId) -> MissingObject {
+        MissingObject { kind: "submodule's commit", id, repair: UPDATE }
     }
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Missing { kind, id, repair } = self;
+        let MissingObject { kind, id, repair } = self;
         let state = if *repair == UPDATE { "is not here" } else { "is missing or damaged" };
         write!(f, "the {kind} `{id}` {state}: {repair}")
     }
 }
 
-/// How to get missing objects back.
+/// The way to get missing objects back.
 pub(super) const REPAIR: &str =
     "run `git fsck`, or in a partial clone `git fetch --refetch --no-filter`";
 
-/// How to get the commits of submodules.
+/// The way to get the commits of submodules.
 const UPDATE: &str = "run `git submodule update --init --recursive`, or in the submodule `git fetch \
                       --unshallow`";
 
@@ -99,10 +99,10 @@ pub(super) fn recorded<'p>(
     })
 }
 
-pub(super) fn read_blob(repo: &Repository, id: ObjectId) -> Result<FileText, DeadEnd> {
-    let blob = repo.find_object(id).map_err(|_| DeadEnd::Missing(Missing::blob(id)))?;
+pub(super) fn read_blob(repo: &Repository, id: ObjectId) -> Result<FileText, PathError> {
+    let blob = repo.find_object(id).map_err(|_| PathError::Missing(MissingObject::blob(id)))?;
     if blob.data.len() as u64 > MAX_FILE {
-        return Err(DeadEnd::TooLarge);
+        return Err(PathError::TooLarge);
     }
     Ok(blob.data.as_slice().into())
 }
@@ -112,7 +112,7 @@ pub(super) fn walk_path(
     repo: &Repository,
     tree: ObjectId,
     path: &str,
-) -> Result<Option<Target>, DeadEnd> {
+) -> Result<Option<Target>, PathError> {
     let push = |todo: &mut Vec<String>, path: &str| {
         todo.extend(path.split('/').rev().map(str::to_owned));
     };
@@ -127,7 +127,7 @@ pub(super) fn walk_path(
             "" | "." => continue,
             ".." => {
                 if done.pop().is_none() {
-                    return Err(DeadEnd::Leaves);
+                    return Err(PathError::Leaves);
                 }
                 end = (done.last().map_or(tree, |(_, id)| *id), EntryKind::Tree);
                 continue;
@@ -137,7 +137,7 @@ pub(super) fn walk_path(
         if end.1 != EntryKind::Tree {
             return Ok(None);
         }
-        let missing = DeadEnd::Missing(Missing::tree(end.0));
+        let missing = PathError::Missing(MissingObject::tree(end.0));
         let folder = repo.find_tree(end.0).map_err(|_| missing)?;
         let mut entries = folder.iter();
         let entry = loop {
@@ -152,12 +152,13 @@ pub(super) fn walk_path(
         if kind == EntryKind::Link {
             links += 1;
             if links > MAX_LINKS {
-                return Err(DeadEnd::Loops);
+                return Err(PathError::Loops);
             }
-            let target = repo.find_object(id).map_err(|_| DeadEnd::Missing(Missing::blob(id)))?;
+            let target =
+                repo.find_object(id).map_err(|_| PathError::Missing(MissingObject::blob(id)))?;
             let Ok(target) = target.data.to_str() else { return Ok(None) };
             if target.starts_with('/') {
-                return Err(DeadEnd::Leaves);
+                return Err(PathError::Leaves);
             }
             push(&mut todo, target);
         } else {
@@ -174,7 +175,7 @@ pub(super) fn find_file(
     repo: &Repository,
     tree: ObjectId,
     path: &str,
-) -> Result<Option<ObjectId>, Missing> {
+) -> Result<Option<ObjectId>, MissingObject> {
     Ok(find(repo, tree, path)?
         .filter(|it| matches!(it.kind, EntryKind::Blob | EntryKind::BlobExecutable))
         .map(|it| it.id))
@@ -185,14 +186,14 @@ pub(super) fn find_folder(
     repo: &Repository,
     tree: ObjectId,
     path: &str,
-) -> Result<Option<ObjectId>, Missing> {
+) -> Result<Option<ObjectId>, MissingObject> {
     Ok(find(repo, tree, path)?.filter(|it| it.kind == EntryKind::Tree).map(|it| it.id))
 }
 
-/// What a path leads to in the revision itself.
-fn find(repo: &Repository, tree: ObjectId, path: &str) -> Result<Option<Target>, Missing> {
+/// Follows a path in the revision itself to its target.
+fn find(repo: &Repository, tree: ObjectId, path: &str) -> Result<Option<Target>, MissingObject> {
     match walk_path(repo, tree, path) {
-        Err(DeadEnd::Missing(missing)) => Err(missing),
+        Err(PathError::Missing(missing)) => Err(missing),
         found => Ok(found.ok().flatten()),
     }
 }

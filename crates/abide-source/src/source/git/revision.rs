@@ -3,7 +3,7 @@
 use gix::bstr::ByteSlice;
 use gix::{ObjectId, Repository};
 
-use super::objects::{Missing, REPAIR};
+use super::objects::{MissingObject, REPAIR};
 use crate::printable::shown;
 use crate::source::failure::SourceError;
 use crate::source::paths::below;
@@ -40,8 +40,8 @@ fn base_name(revision: &str) -> &str {
     &revision[..end]
 }
 
-/// What a name may mean, by the rules of `git rev-parse` for short names of references; one that is
-/// also a part of an object's id may mean that, too. Nobody can put anything before `HEAD`.
+/// The references that a name may mean, by the rules of `git rev-parse` for short names; one that
+/// is also a part of an object's id may mean that, too. Nobody can put anything before `HEAD`.
 fn meanings(repo: &Repository, name: &str) -> Vec<String> {
     if name.is_empty() || name == "HEAD" || name == "@" {
         return Vec::new();
@@ -111,12 +111,12 @@ pub(super) fn merge_base(
 
 /// A revision that is not there.
 struct Absence {
-    /// Why, and what to do.
+    /// The reason and the remedy.
     advice: String,
     until: Until,
 }
 
-/// When a revision that is not there will be.
+/// The event after which a missing revision will be there.
 enum Until {
     /// With the first commit.
     FirstCommit,
@@ -164,7 +164,7 @@ impl Absence {
         if name == "HEAD" {
             let head = repo.head().ok().and_then(|it| it.id());
             if let Some(id) = head {
-                return never(&Missing::commit(id.detach()).to_string());
+                return never(&MissingObject::commit(id.detach()).to_string());
             }
             return first("the current branch has no commit yet");
         }
@@ -186,13 +186,13 @@ fn is_shallow(repo: &Repository) -> bool {
     repo.is_shallow().unwrap_or(false)
 }
 
-/// Whether nothing was ever committed or fetched.
+/// Returns true if nothing was ever committed or fetched.
 fn is_unborn(repo: &Repository) -> bool {
     repo.head().is_ok_and(|head| head.is_unborn())
         && repo.references().is_ok_and(|all| all.all().is_ok_and(|mut all| all.next().is_none()))
 }
 
-/// What to run to fetch what a name means, or to find out what was meant.
+/// The command to run to fetch what a name means, or to find out what was meant.
 fn fetch_advice(repo: &Repository, name: &str, is_hex: bool) -> String {
     let is_version =
         name.strip_prefix('v').unwrap_or(name).starts_with(|it: char| it.is_ascii_digit());

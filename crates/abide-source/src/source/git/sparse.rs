@@ -1,4 +1,4 @@
-//! What a sparse checkout leaves out of the files on disk.
+//! Files that a sparse checkout leaves out of the files on disk.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -11,14 +11,14 @@ use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
 
-use super::MAX_ENTRIES;
 use super::index::Checkout;
 use super::objects::read_blob;
+use super::repository::MAX_ENTRIES;
 use crate::source::ignored::private_folder;
 use crate::source::paths::{join, relative};
 
 /// The files that git tracks and a sparse checkout leaves out. For git, they are unchanged.
-pub(in crate::source) struct LeftOut {
+pub(crate) struct LeftOut {
     repository: ThreadSafeRepository,
     /// The top of the checkout.
     work: PathBuf,
@@ -28,7 +28,7 @@ pub(in crate::source) struct LeftOut {
 
 impl LeftOut {
     /// Of the checkout that encloses a folder; `None` if it is not sparse.
-    pub(in crate::source) fn around(folder: &Path) -> Option<LeftOut> {
+    pub(crate) fn around(folder: &Path) -> Option<LeftOut> {
         // A look at one file spares most runs the index.
         let git = folder.ancestors().map(|it| it.join(".git")).find(|it| it.exists())?;
         if !private_folder(&git)?.join("info/sparse-checkout").is_file() {
@@ -56,7 +56,7 @@ impl LeftOut {
     }
 
     /// The files below a folder, by their paths from there.
-    pub(in crate::source) fn below(&self, folder: &Path) -> impl Iterator<Item = (&str, ObjectId)> {
+    pub(crate) fn below(&self, folder: &Path) -> impl Iterator<Item = (&str, ObjectId)> {
         let top = relative(folder, &self.work).map(|it| match it.is_empty() {
             true => it,
             false => it + "/",
@@ -69,7 +69,7 @@ impl LeftOut {
     }
 
     /// The file at a path on disk.
-    pub(in crate::source) fn at(&self, path: &Path) -> Option<ObjectId> {
+    pub(crate) fn at(&self, path: &Path) -> Option<ObjectId> {
         self.has(&relative(path, &self.work)?)
     }
 
@@ -79,7 +79,7 @@ impl LeftOut {
     }
 
     /// The texts of blobs, in their order; `None` for one that a partial clone does not have.
-    pub(in crate::source) fn read(&self, blobs: &[ObjectId]) -> Vec<Option<FileText>> {
+    pub(crate) fn read(&self, blobs: &[ObjectId]) -> Vec<Option<FileText>> {
         let repository = || self.repository.to_thread_local();
         let read = |repo: &mut Repository, blob: &ObjectId| read_blob(repo, *blob).ok();
         blobs.par_iter().map_init(repository, read).collect()
@@ -87,7 +87,7 @@ impl LeftOut {
 }
 
 /// Notes that a partial clone does not have some of the files that it leaves out on disk.
-pub(in crate::source) fn not_fetched(count: usize) -> Option<String> {
+pub(crate) fn not_fetched(count: usize) -> Option<String> {
     let (files, are) = match count {
         0 => return None,
         1 => ("1 file".to_owned(), "is"),

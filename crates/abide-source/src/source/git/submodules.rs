@@ -7,8 +7,8 @@ use abide_schema::FileText;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 
-use super::objects::{DeadEnd, Missing, Target, read_blob, recorded, walk_path};
-use super::tree_of;
+use super::objects::{MissingObject, PathError, Target, read_blob, recorded, walk_path};
+use super::repository::find_tree;
 use crate::source::paths::{below, join};
 
 /// Finds a repository with a commit of the submodule at a path, and the tree of that commit: in the
@@ -25,7 +25,7 @@ pub(super) fn repository_of(
     let mut all = near.chain(far);
     all.find_map(|folder| {
         let repository = ThreadSafeRepository::open(folder).ok()?;
-        let tree = tree_of(&repository.to_thread_local(), commit).ok()?;
+        let tree = find_tree(&repository.to_thread_local(), commit).ok()?;
         Some((repository, tree))
     })
 }
@@ -63,9 +63,9 @@ impl Submodules {
         own: &Repository,
         place: &str,
         commit: ObjectId,
-    ) -> Result<ObjectId, Missing> {
+    ) -> Result<ObjectId, MissingObject> {
         let opened = self.opened.values().flatten();
-        if let Some(tree) = opened.clone().find_map(|repo| tree_of(repo, commit).ok()) {
+        if let Some(tree) = opened.clone().find_map(|repo| find_tree(repo, commit).ok()) {
             return Ok(tree);
         }
         // A submodule of a submodule is among those of the outer one.
@@ -75,7 +75,7 @@ impl Submodules {
             .into_iter()
             .chain(parents)
             .find_map(|(repo, path)| repository_of(repo, path, commit))
-            .ok_or(Missing::submodule(commit))?;
+            .ok_or(MissingObject::submodule(commit))?;
         self.opened.entry(place.to_owned()).or_default().push(found.to_thread_local());
         Ok(tree)
     }
@@ -85,13 +85,14 @@ impl Submodules {
         self.opened.values().flatten().map(|it| it.clone().into_sync()).collect()
     }
 
-    /// What a path leads to in a commit, by way of the commits of submodules that it records.
+    /// Follows a path in a commit to its target, by way of the commits of submodules that it
+    /// records.
     pub(super) fn find(
         &mut self,
         own: &Repository,
         tree: ObjectId,
         path: &str,
-    ) -> Result<Option<Target>, DeadEnd> {
+    ) -> Result<Option<Target>, PathError> {
         let (mut place, mut tree, mut rest) = (String::new(), tree, path.to_owned());
         // The submodule that the rest is in: its place, and which of its repositories.
         let mut inside: Option<(String, usize)> = None;
@@ -107,13 +108,13 @@ impl Submodules {
             let Some((link, commit)) = recorded(repo, tree, &rest) else { return Ok(None) };
             place = join(&place, link);
             let known = self.opened.get(&place).into_iter().flatten();
-            let mut known = known.map(|repo| tree_of(repo, commit)).enumerate();
+            let mut known = known.map(|repo| find_tree(repo, commit)).enumerate();
             let known = known.find_map(|(at, tree)| Some((at, tree.ok()?)));
             let (at, inner) = match known {
                 Some(known) => known,
                 None => {
                     let (found, tree) = repository_of(repo, link, commit)
-                        .ok_or(DeadEnd::Missing(Missing::submodule(commit)))?;
+                        .ok_or(PathError::Missing(MissingObject::submodule(commit)))?;
                     let opened = self.opened.entry(place.clone()).or_default();
                     opened.push(found.to_thread_local());
                     (opened.len() - 1, tree)
@@ -130,7 +131,7 @@ impl Submodules {
         own: &Repository,
         tree: ObjectId,
         path: &str,
-    ) -> Result<Option<ObjectId>, Missing> {
+    ) -> Result<Option<ObjectId>, MissingObject> {
         let is_file = |it: &Target| matches!(it.kind, EntryKind::Blob | EntryKind::BlobExecutable);
         Ok(self.there(own, tree, path)?.filter(is_file).map(|it| it.id))
     }
@@ -141,7 +142,7 @@ impl Submodules {
         own: &Repository,
         tree: ObjectId,
         path: &str,
-    ) -> Result<Option<ObjectId>, Missing> {
+    ) -> Result<Option<ObjectId>, MissingObject> {
         let found = self.there(own, tree, path)?;
         Ok(found.filter(|it| it.kind == EntryKind::Tree).map(|it| it.id))
     }
@@ -151,9 +152,9 @@ impl Submodules {
         own: &Repository,
         tree: ObjectId,
         path: &str,
-    ) -> Result<Option<Target>, Missing> {
+    ) -> Result<Option<Target>, MissingObject> {
         match self.find(own, tree, path) {
-            Err(DeadEnd::Missing(missing)) => Err(missing),
+            Err(PathError::Missing(missing)) => Err(missing),
             found => Ok(found.ok().flatten()),
         }
     }
@@ -163,13 +164,13 @@ impl Submodules {
         &'r self,
         own: &'r Repository,
         id: ObjectId,
-    ) -> Result<gix::Tree<'r>, Missing> {
+    ) -> Result<gix::Tree<'r>, MissingObject> {
         let mut all = self.all(own);
-        all.find_map(|repo| repo.find_tree(id).ok()).ok_or_else(|| Missing::tree(id))
+        all.find_map(|repo| repo.find_tree(id).ok()).ok_or_else(|| MissingObject::tree(id))
     }
 
     /// The text of a blob that the own repository does not have.
-    pub(super) fn text(&self, id: ObjectId, reason: DeadEnd) -> Result<FileText, DeadEnd> {
+    pub(super) fn text(&self, id: ObjectId, reason: PathError) -> Result<FileText, PathError> {
         let mut all = self.opened.values().flatten();
         all.find_map(|repo| read_blob(repo, id).ok()).ok_or(reason)
     }

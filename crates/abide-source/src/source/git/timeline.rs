@@ -17,24 +17,26 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 use rayon::prelude::*;
 
-use super::objects::{DeadEnd, Missing, REPAIR, read_blob};
+use super::objects::{MissingObject, PathError, REPAIR, read_blob};
+use super::repository::{MAX_ENTRIES, discover};
+use super::revision::resolve_commit;
 use super::submodules::Submodules;
-use super::{MAX_ENTRIES, discover, resolve_commit};
 use crate::printable::shown;
 use crate::source::contents::CONFIG;
 use crate::source::failure::SourceError;
+use crate::source::imports::{Import, Mount, place_imports};
 use crate::source::links::Links;
 use crate::source::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
-use crate::source::roots::{Import, Mount, RootLayout, mount};
+use crate::source::roots::RootLayout;
 use crate::source::spec::SourceOptions;
 
-/// How many bytes of objects are kept because others may be deltas of them.
+/// The bytes of objects that are kept because others may be deltas of them.
 const DELTA_BASES: usize = 4 << 20;
 
-/// How many bytes of folders are kept: consecutive commits share most of them.
+/// The bytes of folders that are kept: consecutive commits share most of them.
 const FOLDERS: usize = 4 << 20;
 
-/// How many texts are worth more than one thread, of which each begins without deltas.
+/// The number of texts that are worth more than one thread, of which each begins without deltas.
 const MANY: usize = 256;
 
 /// The line of first parents that leads to `HEAD`, and where the tree is in each commit.
@@ -49,9 +51,9 @@ pub struct Timeline {
     pub base: Option<Commit>,
     /// The commits to walk, oldest first.
     pub commits: Vec<Commit>,
-    /// What the user should know, one phrase each.
+    /// Notes for the user, one phrase each.
     pub notes: Vec<String>,
-    /// Why the line is not whole, if a commit on it is missing.
+    /// The reason for a line that is not whole, if a commit on it is missing.
     pub loss: Option<String>,
 }
 
@@ -60,7 +62,7 @@ pub struct Timeline {
 pub struct Commit {
     /// Its object.
     pub id: ObjectId,
-    /// When it was committed, in seconds since 1970.
+    /// The time of the commit, in seconds since 1970.
     pub seconds: i64,
     /// The first line of its message.
     pub subject: String,
@@ -70,7 +72,7 @@ pub struct Commit {
 /// A file that a commit added, changed or removed.
 #[derive(Clone, Debug)]
 pub struct FileChange {
-    /// Which root it belongs to.
+    /// The number of its root.
     pub root: u32,
     /// The path that imports use.
     pub path: Arc<str>,
@@ -131,7 +133,7 @@ impl Timeline {
         // A folder of the repository is read at each commit; before it exists, it is empty.
         let within = |written: &str| inside(&options.base.join(written)).map(Mount::Inside);
         // What holds of one commit is no news of a whole history.
-        let imports = mount(options, within, Some(&top), &mut layout, &mut Vec::new());
+        let imports = place_imports(options, within, Some(&top), &mut layout, &mut Vec::new());
         let mut notes = Vec::new();
         let Line { base, commits, loss } = line(&repo, since, &mut notes)?;
         let (repository, links) = (repository.clone(), Links::of(options.base, options));
@@ -144,7 +146,7 @@ impl Timeline {
         if self.top.is_empty() { "." } else { &self.top }
     }
 
-    /// How many roots the tree has.
+    /// The number of roots of the tree.
     pub fn roots(&self) -> u32 {
         self.layout.roots.len() as u32
     }
@@ -191,8 +193,8 @@ impl Timeline {
 
 /// A place on a [`Timeline`].
 ///
-/// Roots and import paths may be in submodules: these are read at the commits that each commit of the
-/// line records.
+/// Roots and import paths may be in submodules: these are read at the commits that each commit of
+/// the line records.
 pub struct Cursor<'t> {
     timeline: &'t Timeline,
     /// The repository, to read folders.
@@ -205,10 +207,10 @@ pub struct Cursor<'t> {
     commit: Option<ObjectId>,
     /// The folder of each root.
     roots: Vec<Option<ObjectId>>,
-    /// Where the roots are in the current commit.
+    /// The paths of the roots in the current commit.
     layout: Arc<RootLayout>,
-    /// Where they were when some were last looked for elsewhere.
-    former: Option<Former>,
+    /// The paths of the roots when some were last looked for elsewhere.
+    former: Option<PreviousRoots>,
     /// Files that are links, and the blob that each leads to.
     links: BTreeMap<(u32, Arc<str>), Option<ObjectId>>,
     /// The folder of each import path, if it is in the repository.
@@ -221,10 +223,10 @@ pub struct Cursor<'t> {
 }
 
 /// The folder of a root: `None` if it is not there.
-type RootFolder = Result<Option<ObjectId>, Missing>;
+type RootFolder = Result<Option<ObjectId>, MissingObject>;
 
-/// Where the roots were when some of today's were absent.
-struct Former {
+/// The paths of the roots when some of today's were absent.
+struct PreviousRoots {
     /// The blob of the configuration.
     configuration: ObjectId,
     absent: Vec<bool>,
@@ -232,24 +234,24 @@ struct Former {
     layout: Option<Arc<RootLayout>>,
 }
 
-/// What could not be read along the way. It is taken to be as it was before.
+/// The objects that could not be read along the way. They are taken to be as before.
 #[derive(Default)]
 struct Losses {
     /// The commit that the cursor is at.
     commit: Option<ObjectId>,
-    /// What was lost first, one phrase each.
+    /// The first of them, one phrase each.
     first: Vec<String>,
-    /// How many more were lost.
+    /// The number of further ones.
     more: usize,
-    /// What was noted last. One object may be asked for more than once at a commit.
-    last: Option<(Option<ObjectId>, DeadEnd)>,
+    /// The last one. An object may be asked for more than once at a commit.
+    last: Option<(Option<ObjectId>, PathError)>,
 }
 
 impl Losses {
-    /// How many are named.
+    /// The number that is named.
     const NAMED: usize = 10;
 
-    fn note(&mut self, path: &str, reason: DeadEnd) {
+    fn note(&mut self, path: &str, reason: PathError) {
         if self.last.replace((self.commit, reason)) == Some((self.commit, reason)) {
             return;
         }
@@ -270,7 +272,7 @@ impl Losses {
     }
 }
 
-/// What a commit changed.
+/// The changes of a commit.
 #[derive(Default)]
 pub struct Step {
     /// The files of the tree that changed, in no particular order.
@@ -296,7 +298,7 @@ impl Cursor<'_> {
                 Ok(now) => now,
                 Err(missing) => {
                     let folder = join(&self.timeline.top, &layout.roots[root]);
-                    self.losses.note(&folder, DeadEnd::Missing(missing));
+                    self.losses.note(&folder, PathError::Missing(missing));
                     continue;
                 }
             };
@@ -318,7 +320,7 @@ impl Cursor<'_> {
         Ok(step)
     }
 
-    /// Where the roots are in a commit, and the folder of each: where the configuration of then had
+    /// Finds the roots in a commit, and the folder of each: where the configuration of then had
     /// it, if it is not where it is today.
     fn roots_at(&mut self, commit: ObjectId) -> (Arc<RootLayout>, Vec<RootFolder>) {
         let today = Arc::clone(&self.timeline.layout);
@@ -340,15 +342,17 @@ impl Cursor<'_> {
         roots.iter().map(&mut find).collect()
     }
 
-    /// Where the roots were, of which some are absent, by the configuration in a commit.
+    /// Finds the former places of roots, of which some are absent, by the configuration in a
+    /// commit.
     fn former_layout(&mut self, commit: ObjectId, absent: Vec<bool>) -> Option<Arc<RootLayout>> {
         let path = join(&self.timeline.top, CONFIG);
         let configuration = self.submodules.find_file(&self.repo, commit, &path).ok()??;
-        let is_known = |it: &Former| it.configuration == configuration && it.absent == absent;
+        let is_known =
+            |it: &PreviousRoots| it.configuration == configuration && it.absent == absent;
         if !self.former.as_ref().is_some_and(is_known) {
             let text = || self.read(configuration).ok();
             let layout = self.timeline.layout.former(|it| !absent[it], text).map(Arc::new);
-            self.former = Some(Former { configuration, absent, layout });
+            self.former = Some(PreviousRoots { configuration, absent, layout });
         }
         self.former.as_ref()?.layout.clone()
     }
@@ -377,7 +381,7 @@ impl Cursor<'_> {
                         self.stand_ins.insert((root, folder.clone(), now), before);
                     }
                     let path = self.timeline.layout.display(root as usize, &folder);
-                    self.losses.note(&path, DeadEnd::Missing(missing));
+                    self.losses.note(&path, PathError::Missing(missing));
                     continue;
                 }
             };
@@ -416,7 +420,7 @@ impl Cursor<'_> {
                     (Ok(old), Ok(new)) => (old, new),
                     (Err(missing), _) | (_, Err(missing)) => {
                         let path = self.timeline.layout.display(root as usize, &path);
-                        self.losses.note(&path, DeadEnd::Missing(missing));
+                        self.losses.note(&path, PathError::Missing(missing));
                         continue;
                     }
                 };
@@ -462,12 +466,12 @@ impl Cursor<'_> {
     fn folder(
         &self,
         id: Option<ObjectId>,
-    ) -> Result<BTreeMap<Vec<u8>, (EntryKind, ObjectId)>, Missing> {
+    ) -> Result<BTreeMap<Vec<u8>, (EntryKind, ObjectId)>, MissingObject> {
         let Some(id) = id else { return Ok(BTreeMap::new()) };
         let tree = self.submodules.tree(&self.repo, id)?;
         let mut entries = BTreeMap::new();
         for entry in tree.iter() {
-            let entry = entry.map_err(|_| Missing::tree(id))?;
+            let entry = entry.map_err(|_| MissingObject::tree(id))?;
             entries.insert(entry.filename().to_vec(), (entry.mode().kind(), entry.object_id()));
         }
         Ok(entries)
@@ -481,7 +485,7 @@ impl Cursor<'_> {
             let now = match self.submodules.find_folder(&self.repo, tree, folder) {
                 Ok(now) => now,
                 Err(missing) => {
-                    self.losses.note(folder, DeadEnd::Missing(missing));
+                    self.losses.note(folder, PathError::Missing(missing));
                     continue;
                 }
             };
@@ -521,7 +525,7 @@ impl Cursor<'_> {
                     Some(tree) => {
                         let path = join(folder, path);
                         let found = self.submodules.find_file(&self.repo, tree, &path);
-                        let lost = |missing| self.losses.note(&path, DeadEnd::Missing(missing));
+                        let lost = |missing| self.losses.note(&path, PathError::Missing(missing));
                         found.map_err(lost).ok().flatten().map(Content::Blob)
                     }
                     None => None,
@@ -544,13 +548,13 @@ impl Cursor<'_> {
         self.read(id).map_err(|reason| self.losses.note(path, reason)).ok()
     }
 
-    fn read(&self, id: ObjectId) -> Result<FileText, DeadEnd> {
+    fn read(&self, id: ObjectId) -> Result<FileText, PathError> {
         read_blob(&self.blobs, id).or_else(|reason| self.submodules.text(id, reason))
     }
 
     /// The bytes of blobs with their paths, each as [`text`](Cursor::text) gives it.
     pub fn texts(&mut self, wanted: &[(ObjectId, String)]) -> Vec<Option<FileText>> {
-        let read: Vec<Result<FileText, DeadEnd>> = match wanted.len() < MANY {
+        let read: Vec<Result<FileText, PathError>> = match wanted.len() < MANY {
             true => wanted.iter().map(|(id, _)| self.read(*id)).collect(),
             false => {
                 let repository = || self.timeline.repository();
@@ -558,7 +562,7 @@ impl Cursor<'_> {
                 wanted.par_iter().with_min_len(MANY / 4).map_init(repository, read).collect()
             }
         };
-        let note = |(text, (id, path)): (Result<FileText, DeadEnd>, &(ObjectId, String))| {
+        let note = |(text, (id, path)): (Result<FileText, PathError>, &(ObjectId, String))| {
             let text = text.or_else(|reason| self.submodules.text(*id, reason));
             text.map_err(|reason| self.losses.note(path, reason)).ok()
         };
@@ -567,11 +571,11 @@ impl Cursor<'_> {
 
     /// The blob of a file in the tree's folder at the current commit, such as `abide.lock`.
     /// `Err` if a folder on the way cannot be read, which the cursor remembers.
-    pub fn beside(&mut self, name: &str) -> Result<Option<ObjectId>, Lost> {
+    pub fn find_beside(&mut self, name: &str) -> Result<Option<ObjectId>, Lost> {
         let Some(tree) = self.commit else { return Ok(None) };
         let path = join(&self.timeline.top, name);
         self.submodules.find_file(&self.repo, tree, &path).map_err(|missing| {
-            self.losses.note(&path, DeadEnd::Missing(missing));
+            self.losses.note(&path, PathError::Missing(missing));
             Lost
         })
     }
@@ -581,7 +585,7 @@ impl Cursor<'_> {
         self.losses.add(path, reason);
     }
 
-    /// Why the walk is not whole, one phrase each.
+    /// The reasons for a walk that is not whole, one phrase each.
     pub fn losses(self) -> Vec<String> {
         let Losses { first, more, .. } = self.losses;
         let more = (more > 0).then(|| format!("{more} more times, something cannot be read"));
@@ -598,7 +602,7 @@ struct Line {
     base: Option<Commit>,
     /// Oldest first.
     commits: Vec<Commit>,
-    /// Why it is not whole, if a commit on it is missing.
+    /// The reason for a line that is not whole, if a commit on it is missing.
     loss: Option<String>,
 }
 
@@ -620,7 +624,7 @@ fn line(
     let mut loss = None;
     let mut dateless = BTreeSet::new();
     while let Some(id) = next {
-        let missing = Missing::commit(id);
+        let missing = MissingObject::commit(id);
         let Some((commit, tree, parent)) = whole_commit(repo, id) else {
             let first: &Commit = commits.last().ok_or_else(|| unusable(missing))?;
             loss = Some(format!(
@@ -711,7 +715,7 @@ fn field<'c>(commit: &'c [u8], word: &str) -> Option<&'c [u8]> {
     header.find_map(|line| line.strip_prefix(word.as_bytes()))
 }
 
-/// When a commit was committed, in seconds since 1970; `None` if the date cannot be read. Old
+/// Returns the time of a commit, in seconds since 1970; `None` if the date cannot be read. Old
 /// programs wrote such commits, and git accepts them.
 pub(super) fn date(commit: &[u8]) -> Option<i64> {
     let (_, date) = field(commit, "committer ")?.rsplit_once_str(">")?;

@@ -7,9 +7,9 @@ use gix::bstr::ByteSlice;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, ThreadSafeRepository};
 
-use super::objects::{DeadEnd, Missing, Target, read_blob, walk_path};
+use super::objects::{MissingObject, PathError, Target, read_blob, walk_path};
+use super::repository::{MAX_ENTRIES, discover, find_tree, first_line};
 use super::revision::resolve_revision;
-use super::{MAX_ENTRIES, discover, one_line, tree_of};
 use crate::printable::shown;
 use crate::source::failure::SourceError;
 use crate::source::paths::{below, canonical, join, normalize, relative};
@@ -19,7 +19,7 @@ use crate::source::spec::split_subdir;
 const MAX_DEPTH: usize = 16;
 
 /// A folder of a repository at whatever a revision means when it is asked.
-pub struct MovingFolder {
+pub struct TrackedRevision {
     repository: ThreadSafeRepository,
     /// The name for messages: what the user wrote.
     name: String,
@@ -33,17 +33,17 @@ pub struct MovingFolder {
 pub struct FolderFiles {
     /// Their paths below the folder, with `/`, and what is in them; in the order of the paths.
     pub files: Vec<(String, FileText)>,
-    /// What was not read, and why: one phrase each.
+    /// The files that were not read, with reasons: one phrase each.
     pub notes: Vec<String>,
 }
 
-impl MovingFolder {
+impl TrackedRevision {
     /// Opens `REV` or `REV:FOLDER` of the repository at a path, or of the one around the current
     /// folder. Without `:FOLDER` it is the current folder there, or else the whole repository.
     ///
     /// # Errors
     /// No such repository, or a folder outside of it. The revision may still come.
-    pub fn open(repository: Option<&Path>, spec: &str) -> Result<MovingFolder, SourceError> {
+    pub fn open(repository: Option<&Path>, spec: &str) -> Result<TrackedRevision, SourceError> {
         let (revision, subdir) = split_subdir(spec);
         let name = match repository {
             Some(path) => format!("git:{}#{spec}", path.display()),
@@ -53,7 +53,7 @@ impl MovingFolder {
         let (repository, current) = match repository {
             Some(path) => {
                 let opened = ThreadSafeRepository::open(path);
-                (opened.map_err(|error| failed(&one_line(&error)))?, String::new())
+                (opened.map_err(|error| failed(&first_line(&error)))?, String::new())
             }
             None => {
                 let base = Path::new(".");
@@ -66,10 +66,10 @@ impl MovingFolder {
         let folder = subdir.map_or(Some(current), normalize);
         let folder = folder.ok_or_else(|| failed("the folder is outside the repository"))?;
         let revision = revision.to_owned();
-        Ok(MovingFolder { repository, name, revision, folder })
+        Ok(TrackedRevision { repository, name, revision, folder })
     }
 
-    /// What the revision means now: the id of a commit, a tag or a tree, in hexadecimal digits.
+    /// Resolves the revision anew: the id of a commit, a tag or a tree, in hexadecimal digits.
     ///
     /// # Errors
     /// A revision that the repository does not have.
@@ -78,7 +78,7 @@ impl MovingFolder {
         Ok(id.to_string())
     }
 
-    /// Reads the files whose names are `wanted`, at what [`MovingFolder::now`] returned. Hidden
+    /// Reads the files whose names are `wanted`, at what [`TrackedRevision::now`] returned. Hidden
     /// files and folders are left out, and so are links that lead out of the folder.
     ///
     /// # Errors
@@ -91,8 +91,8 @@ impl MovingFolder {
         let repo = self.repository.to_thread_local();
         let failed = |reason: String| SourceError::unusable(self.name.as_str(), reason);
         let at = ObjectId::from_hex(at.as_bytes()).map_err(|it| failed(it.to_string()))?;
-        let tree = tree_of(&repo, at).map_err(failed)?;
-        let dead_end = |path: &str, end: DeadEnd| failed(format!("`{}`: {end}", shown(path)));
+        let tree = find_tree(&repo, at).map_err(failed)?;
+        let dead_end = |path: &str, end: PathError| failed(format!("`{}`: {end}", shown(path)));
         let top = walk_path(&repo, tree, &self.folder).map_err(|it| dead_end(&self.folder, it))?;
         let top = top.filter(|it| it.kind == EntryKind::Tree).ok_or_else(|| {
             SourceError::NoFolder { name: self.name.clone(), folder: self.folder.clone() }
@@ -102,7 +102,7 @@ impl MovingFolder {
         // An explicit stack: the author of the tree chooses the depth.
         let mut folders = vec![(top.id, String::new(), 0)];
         while let Some((id, folder, depth)) = folders.pop() {
-            let lost = || failed(Missing::tree(id).to_string());
+            let lost = || failed(MissingObject::tree(id).to_string());
             for entry in repo.find_tree(id).map_err(|_| lost())?.iter() {
                 let entry = entry.map_err(|_| lost())?;
                 entries += 1;
@@ -121,7 +121,7 @@ impl MovingFolder {
                         {
                             (id, kind)
                         }
-                        Err(end @ DeadEnd::Missing(_)) => return Err(dead_end(&path, end)),
+                        Err(end @ PathError::Missing(_)) => return Err(dead_end(&path, end)),
                         Ok(None) => continue,
                         Ok(Some(_)) | Err(_) => {
                             found.notes.push(format!(

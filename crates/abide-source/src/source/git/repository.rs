@@ -1,0 +1,65 @@
+//! Opens repositories and finds the trees of commits.
+
+use std::fmt;
+use std::path::Path;
+
+use gix::error::MetadataValue;
+use gix::{ObjectId, Repository, ThreadSafeRepository};
+
+use super::objects::MissingObject;
+use crate::source::failure::SourceError;
+
+/// The number of entries that a tree may have. Ten nested folders, each with ten names for the
+/// next, would otherwise keep the walk busy forever.
+pub(super) const MAX_ENTRIES: usize = 10_000_000;
+
+/// Opens the repository that encloses a folder.
+pub(super) fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError> {
+    let discovery = || gix::discover::upwards::Options {
+        // Like git, do not fail if a ceiling folder is somewhere else.
+        match_ceiling_dir_or_error: false,
+        ..Default::default()
+    };
+    ThreadSafeRepository::discover_with_environment_overrides_opts(
+        base,
+        discovery(),
+        Default::default(),
+    )
+    .map_err(|error| {
+        let base_name = base.display().to_string();
+        if gix::discover::upwards_opts(base, discovery().apply_environment()).is_err() {
+            return SourceError::NoRepository { base: base_name };
+        }
+        let key = MetadataValue::String("extensions.objectFormat".to_owned());
+        let is_format = error.metadata().any(|it| it.get("key") == Some(&key));
+        let reason = if is_format && error.is_unsupported() {
+            "its git repository uses the object format `sha256`, which is not supported: name a \
+             folder, or an archive from `git archive`"
+                .to_owned()
+        } else {
+            format!("its git repository cannot be opened: {}", first_line(error.probable_cause()))
+        };
+        SourceError::unusable(base_name, reason)
+    })
+}
+
+/// Finds the tree of a commit or a tag, or the tree itself.
+pub(super) fn find_tree(repo: &Repository, id: ObjectId) -> Result<ObjectId, String> {
+    let object = repo.find_object(id).map_err(|_| MissingObject::commit(id).to_string())?;
+    let commit = match object.kind {
+        gix::object::Kind::Tree => return Ok(id),
+        _ => {
+            object.peel_to_commit().map_err(|_| "it is not a commit, or its objects are missing")?
+        }
+    };
+    let tree = commit.tree_id().map_err(|_| MissingObject::commit(commit.id).to_string())?.detach();
+    match repo.find_tree(tree) {
+        Ok(_) => Ok(tree),
+        Err(_) => Err(MissingObject::tree(tree).to_string()),
+    }
+}
+
+/// Returns the first line of an error of another library.
+pub(super) fn first_line(error: &dyn fmt::Display) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
