@@ -18,7 +18,7 @@ use abide_schema::Scalar;
 
 use crate::surface::Surface;
 
-pub(crate) use self::cpp::CPP;
+pub(crate) use self::cpp::{CPP, CPP_NAMESPACE};
 pub(crate) use self::go::GO;
 pub(crate) use self::java::JAVA;
 pub(crate) use self::python::PYTHON;
@@ -86,6 +86,11 @@ pub enum Packaging {
     False,
     /// The package of the file.
     Package,
+    /// The components of the package, joined.
+    Joined {
+        /// What is between them.
+        joint: &'static str,
+    },
     /// The components of the package in Pascal case, joined.
     Pascal {
         /// What is between them.

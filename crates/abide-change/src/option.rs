@@ -78,9 +78,13 @@ impl<'t> Holder<'t> {
         }
     }
 
-    /// The value of an option; the last one of a repeated option.
+    /// The value of an option; the last one of a repeated option. A name such as
+    /// `(pb.file.cpp).namespace` is a field in the value of an option that protoc brings along.
     pub fn standard(self, name: &str) -> Option<&'t Entry> {
-        self.options()?.get(self.tree(), name)
+        match name.strip_prefix('(').and_then(|it| it.split_once(").")) {
+            Some((custom, part)) => self.part(custom, part),
+            None => self.options()?.get(self.tree(), name),
+        }
     }
 
     /// The value of the custom option with this full name.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_schema::{Element, Field, FileDecl, FileKey, Message, Scalar, Tree, Type};
+use abide_schema::{Edition, Element, Field, FileDecl, FileKey, Message, Scalar, Tree, Type};
 use abide_syntax::Span;
 
 use crate::analysis::TreeAnalysis;
@@ -120,6 +120,11 @@ impl Project {
         let word = at.word.str(decl.source_text().unwrap_or_default());
         match &at.expected {
             ExpectedSyntax::Import => self.complete_import(decl, word, at.word),
+            ExpectedSyntax::Edition | ExpectedSyntax::Syntax => Edition::iter_known()
+                .filter(|it| it.is_edition() == (at.expected == ExpectedSyntax::Edition))
+                .filter(|it| it.word().starts_with(word))
+                .map(|it| new_completion(CompletionKind::Value, it.word(), "", at.word))
+                .collect(),
             ExpectedSyntax::Statement => {
                 let mut found = complete_statement(at, word);
                 let takes_types = matches!(

@@ -52,6 +52,10 @@ impl OptionTarget {
 pub(crate) enum ExpectedSyntax {
     /// The path of an import.
     Import,
+    /// The value of `edition`.
+    Edition,
+    /// The value of `syntax`.
+    Syntax,
     /// A statement of the file or of a block; in a message also a type.
     Statement,
     /// A type; of a method a message.
@@ -219,7 +223,12 @@ fn decide_expected(
     let last = symbol(statement.last());
     let first = iter_words(text, statement).next();
     if in_string {
-        return (first == Some("import")).then_some(ExpectedSyntax::Import);
+        return match first {
+            Some("import") => Some(ExpectedSyntax::Import),
+            Some("edition") => Some(ExpectedSyntax::Edition),
+            Some("syntax") => Some(ExpectedSyntax::Syntax),
+            _ => None,
+        };
     }
     let around = blocks.iter().rposition(|it| !matches!(it, EnclosingBlock::Value(_)));
     let around = around.and_then(|at| blocks.get(at));

@@ -1,7 +1,10 @@
 //! C++.
 
-use super::{LanguageTable, ScalarNames};
+use super::{LanguageTable, Packaging, PackagingOption, ScalarNames};
 use crate::surface::Surface;
+
+/// The option that names the namespace, from edition 2026 on.
+pub(crate) const CPP_NAMESPACE: &str = "(pb.file.cpp).namespace";
 
 /// C++. Keywords are those of C++20 and macros, sorted: `kKeywordList` of the
 /// generator. Members are those of every message that its `FieldName` avoids.
@@ -117,5 +120,9 @@ pub(crate) const CPP: LanguageTable = LanguageTable {
         string: "std::string",
         bytes: "std::string",
     },
+    packaging: &[PackagingOption {
+        name: CPP_NAMESPACE,
+        derived: Packaging::Joined { joint: "::" },
+    }],
     ..LanguageTable::new(Surface::SourceCpp)
 };

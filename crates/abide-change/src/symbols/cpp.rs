@@ -13,7 +13,8 @@ use super::generator::{
 };
 use super::names::place_of;
 use crate::element::entries;
-use crate::languages::{CPP, LanguageTable};
+use crate::languages::{CPP, CPP_NAMESPACE, LanguageTable};
+use crate::option::Holder;
 
 /// The model of `protoc --cpp_out` and of gRPC's stubs.
 pub(super) struct Cpp;
@@ -49,9 +50,15 @@ fn resolved(name: &str) -> String {
 }
 
 fn unit(file: File<'_>) -> Unit {
-    let package = file.package().name();
-    let names: Vec<String> = package.split('.').map(resolved).collect();
-    Unit { prefix: names.join("::"), import: header(file), nested: false }
+    let option = Holder::File(file).standard(CPP_NAMESPACE);
+    let prefix = match option.and_then(|it| it.value.as_str()).filter(|it| !it.is_empty()) {
+        Some(namespace) => namespace.to_owned(),
+        None => {
+            let names: Vec<String> = file.package().name().split('.').map(resolved).collect();
+            names.join("::")
+        }
+    };
+    Unit { prefix, import: header(file), nested: false }
 }
 
 fn header(file: File<'_>) -> String {

@@ -323,6 +323,8 @@ fn completions_fit_their_place() {
     has(&complete("  string note = 9 [features.field_p\n", cart), "features.field_presence");
     has(&complete("  string note = 9 [features.field_presence = \n", cart), "EXPLICIT");
     has(&complete("option java_pack\n", "/* 😀"), "java_package");
+    has(&complete("edition = \"20\n", "/* 😀"), "2026");
+    has(&complete("syntax = \"\n", "/* 😀"), "proto3");
     has(&complete("option optimize_for = \n", "/* 😀"), "CODE_SIZE");
     // A type of a file that is not imported brings its import.
     let found = complete("  google.protobuf.Timest\n", cart);

@@ -38,6 +38,7 @@ pub(super) const JUDGED: &[&str] = &[
     "google.api.resource",
     "google.longrunning.operation_info",
     "pb.enumvalue.json",
+    "pb.file.cpp.namespace",
     "udpa.annotations.enum_migrate",
     "udpa.annotations.enum_value_migrate",
     "udpa.annotations.field_migrate",

@@ -135,6 +135,7 @@ fn resolve_option(file: File<'_>, option: &PackagingOption) -> String {
         Packaging::Empty => String::new(),
         Packaging::False => "false".to_owned(),
         Packaging::Package => package.to_owned(),
+        Packaging::Joined { joint } => map_components(package, str::to_owned, joint),
         Packaging::Pascal { joint } => map_components(package, to_pascal_case, joint),
         Packaging::UpperFirst { joint } => map_components(package, to_upper_first, joint),
         Packaging::OuterClass => name_outer_class(file),

@@ -160,10 +160,7 @@ impl<'t> FileRewriter<'_, 't> {
     fn rewrite_file_options(&mut self, old: &str, new: &str) {
         let file = self.file;
         for language in versions_in_names::LANGUAGE_PACKAGES {
-            let options = file.options();
-            let Some(entry) = options.and_then(|it| it.get(file.tree, language.option)) else {
-                continue;
-            };
+            let Some(entry) = language.find_value(file) else { continue };
             // Without its quotes.
             let inner = Span::new(entry.span.start + 1, entry.span.end.saturating_sub(1));
             let written = inner.str(self.text);

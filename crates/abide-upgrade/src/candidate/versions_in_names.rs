@@ -1,7 +1,8 @@
 //! Names that contain the version of a package: packages of generated code, and
 //! HTTP routes.
 
-use abide_schema::{HttpBinding, PackageVersion, Stability};
+use abide_schema::value::Entry;
+use abide_schema::{File, HttpBinding, PackageVersion, Stability};
 
 /// A file option whose value follows the package, so that the generated code of two
 /// versions does not end up in one place.
@@ -20,6 +21,9 @@ enum ValueForm {
     Prefix,
 }
 
+/// The namespace of C++, which is a custom option of edition 2026.
+const CPP_NAMESPACE: &str = "(pb.file.cpp).namespace";
+
 const fn with_components(
     option: &'static str,
     separator: &'static str,
@@ -29,6 +33,7 @@ const fn with_components(
 }
 
 pub(crate) const LANGUAGE_PACKAGES: &[LanguagePackage] = &[
+    with_components(CPP_NAMESPACE, "::", false),
     with_components("csharp_namespace", ".", true),
     with_components("go_package", "/", false),
     with_components("java_package", ".", false),
@@ -40,6 +45,18 @@ pub(crate) const LANGUAGE_PACKAGES: &[LanguagePackage] = &[
 ];
 
 impl LanguagePackage {
+    /// Its value in the options of a file.
+    pub(crate) fn find_value<'t>(&self, file: File<'t>) -> Option<&'t Entry> {
+        let options = file.options()?;
+        match self.option {
+            CPP_NAMESPACE => {
+                let option = options.find_extension(file.tree, "pb.file.cpp")?;
+                option.value.as_message()?.get(file.tree, "namespace")
+            }
+            name => options.get(file.tree, name),
+        }
+    }
+
     /// The value after the protobuf package changed. It is given as written, with
     /// escapes and without quotes.
     pub(crate) fn update_value(&self, value: &str, old: &str, new: &str) -> String {
