@@ -39,36 +39,37 @@ FEATURES = {  # name in FeatureSet -> the numbers that mean something
     "default_symbol_visibility": {
         1: "EXPORT_ALL", 2: "EXPORT_TOP_LEVEL", 3: "LOCAL_ALL", 4: "STRICT"},
 }
-RESOLVED_ELSEWHERE = {*FEATURES, "enforce_naming_style"}
+RESOLVED_ELSEWHERE = {*FEATURES, "enforce_naming_style", "enforce_proto_limits"}
 DEFAULTS = {
-    "field_presence": ("EXPLICIT", "IMPLICIT", "EXPLICIT", "EXPLICIT"),
-    "enum_type": ("CLOSED", "OPEN", "OPEN", "OPEN"),
-    "repeated_field_encoding": ("EXPANDED", "PACKED", "PACKED", "PACKED"),
-    "utf8_validation": ("NONE", "VERIFY", "VERIFY", "VERIFY"),
-    "message_encoding": ("LENGTH_PREFIXED",) * 4,
-    "json_format": ("LEGACY_BEST_EFFORT", "ALLOW", "ALLOW", "ALLOW"),
-    "default_symbol_visibility": ("EXPORT_ALL", "EXPORT_ALL", "EXPORT_ALL", "EXPORT_TOP_LEVEL"),
+    "field_presence": ("EXPLICIT", "IMPLICIT", "EXPLICIT", "EXPLICIT", "EXPLICIT"),
+    "enum_type": ("CLOSED", "OPEN", "OPEN", "OPEN", "OPEN"),
+    "repeated_field_encoding": ("EXPANDED", "PACKED", "PACKED", "PACKED", "PACKED"),
+    "utf8_validation": ("NONE", "VERIFY", "VERIFY", "VERIFY", "VERIFY"),
+    "message_encoding": ("LENGTH_PREFIXED",) * 5,
+    "json_format": ("LEGACY_BEST_EFFORT", "ALLOW", "ALLOW", "ALLOW", "ALLOW"),
+    "default_symbol_visibility": (
+        "EXPORT_ALL", "EXPORT_ALL", "EXPORT_ALL", "EXPORT_TOP_LEVEL", "STRICT"),
 }
 LANGUAGE = {  # (extension, field) -> (whose facts they are, defaults)
-    ("pb.cpp", "legacy_closed_enum"): ("enum field", (1, 0, 0, 0)),
-    ("pb.cpp", "string_type"): ("text field", (3, 3, 3, 1)),
-    ("pb.cpp", "enum_name_uses_string_view"): ("enum", (0, 0, 0, 1)),
-    ("pb.cpp", "repeated_type"): ("repeated field", (1, 1, 1, 1)),
-    ("pb.java", "legacy_closed_enum"): ("enum field", (1, 0, 0, 0)),
-    ("pb.java", "utf8_validation"): ("string field", (1, 1, 1, 1)),
-    ("pb.java", "large_enum"): ("enum", (0, 0, 0, 0)),
-    ("pb.java", "use_old_outer_classname_default"): ("file", (1, 1, 1, 0)),
-    ("pb.java", "nest_in_file_class"): ("outermost", (3, 3, 3, 1)),
-    ("pb.go", "legacy_unmarshal_json_enum"): ("enum", (1, 0, 0, 0)),
-    ("pb.go", "api_level"): ("message", (1, 1, 1, 3)),
-    ("pb.go", "strip_enum_prefix"): ("value", (1, 1, 1, 1)),
-    ("pb.go", "optimize_mode"): ("message", (0, 0, 0, 0)),
+    ("pb.cpp", "legacy_closed_enum"): ("enum field", (1, 0, 0, 0, 0)),
+    ("pb.cpp", "string_type"): ("text field", (3, 3, 3, 1, 1)),
+    ("pb.cpp", "enum_name_uses_string_view"): ("enum", (0, 0, 0, 1, 1)),
+    ("pb.cpp", "repeated_type"): ("repeated field", (1, 1, 1, 1, 1)),
+    ("pb.java", "legacy_closed_enum"): ("enum field", (1, 0, 0, 0, 0)),
+    ("pb.java", "utf8_validation"): ("string field", (1, 1, 1, 1, 1)),
+    ("pb.java", "large_enum"): ("enum", (0, 0, 0, 0, 0)),
+    ("pb.java", "use_old_outer_classname_default"): ("file", (1, 1, 1, 0, 0)),
+    ("pb.java", "nest_in_file_class"): ("outermost", (3, 3, 3, 1, 1)),
+    ("pb.go", "legacy_unmarshal_json_enum"): ("enum", (1, 0, 0, 0, 0)),
+    ("pb.go", "api_level"): ("message", (1, 1, 1, 3, 3)),
+    ("pb.go", "strip_enum_prefix"): ("value", (1, 1, 1, 1, 1)),
+    ("pb.go", "optimize_mode"): ("message", (0, 0, 0, 0, 0)),
 }
 FLAGS = {
     "legacy_closed_enum", "enum_name_uses_string_view", "large_enum",
     "use_old_outer_classname_default", "legacy_unmarshal_json_enum",
 }
-PROTO2, PROTO3, EDITION_2023, EDITION_2024 = range(4)
+PROTO2, PROTO3, EDITION_2023, EDITION_2024, EDITION_2026 = range(5)
 
 
 def edition(file):
@@ -77,7 +78,10 @@ def edition(file):
         return PROTO3
     if file.syntax != "editions" or file.edition == pb.EDITION_PROTO2:
         return PROTO2
-    return EDITION_2023 if file.edition == pb.EDITION_2023 else EDITION_2024
+    if file.edition == pb.EDITION_2023:
+        return EDITION_2023
+    # The number of edition 2026, which older runtimes do not name.
+    return EDITION_2026 if file.edition == 1002 else EDITION_2024
 
 
 # ---------------------------------------------------------------- exclusions
@@ -227,7 +231,7 @@ class Tree:
             return "explicit"
         column = edition(file)
         value = DEFAULTS["field_presence"][column]
-        if column in (EDITION_2023, EDITION_2024):
+        if column >= EDITION_2023:
             for options in (file.options, field.options):
                 number = options.features.field_presence
                 value = FEATURES["field_presence"].get(number, value)
@@ -237,7 +241,7 @@ class Tree:
         enum, file, _, _ = self.declared[full]
         column = edition(file)
         value = DEFAULTS["enum_type"][column]
-        if column in (EDITION_2023, EDITION_2024):
+        if column >= EDITION_2023:
             for options in (file.options, enum.options):
                 value = FEATURES["enum_type"].get(options.features.enum_type, value)
         return value == "CLOSED"
@@ -568,7 +572,7 @@ class Tree:
     def nesting(self, file, nested, scope):
         """The fact of `pb.java.nest_in_file_class`."""
         value = scope.language["pb.java", "nest_in_file_class"]
-        if nested or scope.edition != EDITION_2024 or value != 2:
+        if nested or scope.edition < EDITION_2024 or value != 2:
             return []
         return [b"feature pb.java.nest_in_file_class = 2"]
 
@@ -682,7 +686,7 @@ class Tree:
             if path not in self.files or self.files[path].package != package:
                 facts.append(f"import public {path}".encode())
         options = self.option_facts("FileOptions", file.options)
-        if scope.edition == EDITION_2024:
+        if scope.edition >= EDITION_2024:
             options.append(b"java_multiple_files = true")
         facts += [b"option " + fact for fact in whole(options)]
         kinds = set() if file.options.HasField("java_outer_classname") else {"file"}

@@ -353,7 +353,7 @@ impl<'a, 'n> Planner<'a, 'n> {
         let node = self.nodes.find_value(entry.span);
         let says_it = node.is_some_and(|node| match (&entry.value, &node.kind) {
             (Value::Enum(number), JsonKind::String(name)) => {
-                let named = field.enum_type().and_then(|it| it.value_named(name));
+                let named = field.enum_type().and_then(|it| it.value_in_json(name));
                 named.is_some_and(|it| it.number() == *number)
             }
             _ => true,
@@ -388,7 +388,10 @@ impl<'a, 'n> Planner<'a, 'n> {
             Value::String(_) | Value::Bytes(_) => "\"\"".to_owned(),
             Value::Enum(number) => {
                 let named = field.enum_type().and_then(|it| it.value_numbered(*number));
-                named.map_or_else(|| number.to_string(), |it| format!("\"{}\"", it.name()))
+                let Some(named) = named else { return Draft::Scalar(number.to_string()) };
+                let mut text = String::new();
+                quote(named.json_text().unwrap_or(named.name()), &mut text);
+                text
             }
             _ => "0".to_owned(),
         })

@@ -7,7 +7,7 @@ use crate::dynamic as value;
 use crate::ids::ElementId;
 use crate::problem::Place;
 use crate::tree::Tree;
-use crate::tree::features::DefaultVisibility;
+use crate::tree::features::{DefaultVisibility, Features};
 use crate::tree::view::{Enum, EnumValue, Field, File, Message, Method, Oneof, Package, Service};
 
 /// Any element of a file.
@@ -121,13 +121,23 @@ impl<'t> Element<'t> {
     /// Returns true if other files may use a type. Where nothing is written at it, the
     /// feature `default_symbol_visibility` of its file decides.
     pub fn is_exported(self) -> bool {
-        match (self.visibility(), self.file().features().default_visibility) {
-            (Some(visibility), _) => visibility == Visibility::Export,
-            (None, DefaultVisibility::ExportAll) => true,
-            (None, DefaultVisibility::ExportTopLevel | DefaultVisibility::Unknown) => {
+        if let Some(visibility) = self.visibility() {
+            return visibility == Visibility::Export;
+        }
+        let file = self.file();
+        let default = match file.features().default_visibility {
+            // The default of the edition is likely.
+            DefaultVisibility::Unknown => {
+                Features::from_edition(file.decl().edition).default_visibility
+            }
+            known => known,
+        };
+        match default {
+            DefaultVisibility::ExportAll => true,
+            DefaultVisibility::ExportTopLevel | DefaultVisibility::Unknown => {
                 self.parent().is_none()
             }
-            (None, DefaultVisibility::LocalAll | DefaultVisibility::Strict) => false,
+            DefaultVisibility::LocalAll | DefaultVisibility::Strict => false,
         }
     }
 
