@@ -388,7 +388,7 @@ impl<'a, 'n> Planner<'a, 'n> {
             Value::String(_) | Value::Bytes(_) => "\"\"".to_owned(),
             Value::Enum(number) => {
                 let named = field.enum_type().and_then(|it| it.value_numbered(*number));
-                let Some(named) = named else { return Draft::Scalar(number.to_string()) };
+                let Some(named) = named else { return EditPlan::Scalar(number.to_string()) };
                 let mut text = String::new();
                 quote(named.json_text().unwrap_or(named.name()), &mut text);
                 text
