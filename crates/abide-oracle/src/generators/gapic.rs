@@ -289,7 +289,7 @@ fn offered(trees: &[PathBuf], imports: &Path, protoc: &Protoc) -> Result<Vec<Off
         stdout(&mut command)?;
         sets.push(set);
     }
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/oracle/gapic/offered.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/generators/gapic/offered.py");
     let said = stdout(Command::new("python3").arg(script).arg(PROTO).args(&sets))?;
     let offered: Vec<Offered> =
         said.lines().map(serde_json::from_str).collect::<std::result::Result<_, _>>()?;

@@ -111,7 +111,7 @@ pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
 fn python(protoc: &Protoc, show: usize) -> Result<bool> {
     let folder = corpora::stage()?.join("reading");
     fs::create_dir_all(&folder)?;
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/oracle/reading");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/runtimes/reading");
     let own = folder.join("reading.binpb");
     let mut command = protoc.command(&[source.as_ref()]);
     stdout(command.args(["--include_imports", "-o"]).arg(&own).arg("reading.proto"))?;

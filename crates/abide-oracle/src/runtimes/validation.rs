@@ -120,7 +120,7 @@ pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
     }
     let path = folder.join("cases.txt");
     fs::write(&path, lines)?;
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/oracle/validation.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/runtimes/validation.py");
     let theirs = stdout(Command::new("python3").arg(script).arg(&set).arg(&path))?;
     let theirs: Vec<&str> = theirs.lines().collect();
     if theirs.len() != cases.len() {

@@ -96,7 +96,7 @@ pub(crate) fn run(pairs: &[Judged], show: usize) -> Result<bool> {
 
 /// Why each witness shows nothing; `None` for those that show the break.
 fn replayed(lines: String) -> Result<Vec<Option<String>>> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/oracle/witnesses.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/runtimes/witnesses.py");
     let mut python = Command::new("python3");
     python.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut python = python.spawn().map_err(|error| format!("cannot run python3: {error}"))?;
