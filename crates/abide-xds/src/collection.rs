@@ -7,8 +7,8 @@ use crate::kind::Kind;
 use crate::names::NameSet;
 use crate::resource::{Resource, hash};
 
-/// How many differences to other collections are remembered: those to what was served before, and
-/// to nothing, which new clients have.
+/// The number of differences to other collections that are remembered: those to what was served
+/// before, and to nothing, which new clients have.
 const MAX_DIFFERENCES: usize = 4;
 
 /// How many sets of names it is remembered for which resources they select: as many kinds of clients may
@@ -30,7 +30,7 @@ pub struct Collection {
     version: Arc<str>,
     /// True if the content of one of them is not known.
     has_unknown: bool,
-    /// What they refer to.
+    /// The resources that they refer to.
     references: OnceLock<BTreeMap<Kind, BTreeSet<Arc<str>>>>,
     /// Found once for all clients that have the same.
     differences: Mutex<VecDeque<(Weak<Collection>, Arc<Difference>)>>,
@@ -38,7 +38,7 @@ pub struct Collection {
     selections: Mutex<VecDeque<(Weak<NameSet>, Weak<Collection>)>>,
 }
 
-/// What takes a client from one collection to another.
+/// The change that takes a client from one collection to another.
 #[derive(Debug)]
 pub(crate) struct Difference {
     /// The resources that the old one lacks or has in another version, by name.
@@ -48,7 +48,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// What differs between two lists of resources by name. Most are the same in both, so that their
+    /// Compares two lists of resources by name. Most are the same in both, so that their
     /// addresses tell.
     fn between(old: &[Arc<Resource>], new: &[Arc<Resource>]) -> Difference {
         let (mut changed, mut removed) = (Vec::new(), Vec::new());

@@ -21,11 +21,11 @@ use canonical::canonicalize;
 use health_checks::first_round;
 use references::references;
 
-/// What one instance holds.
+/// The resources of one instance.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     resources: Vec<FoundResource>,
-    /// What is no resource: its place, and what is wrong.
+    /// Messages that are not resources: the place of each, and what is wrong with it.
     misfits: Vec<(Span, String)>,
 }
 
@@ -43,12 +43,12 @@ impl Found {
     }
 }
 
-/// What instances hold together.
+/// The resources of several instances together.
 #[derive(Clone, Debug, Default)]
 pub struct BuiltSnapshot {
     /// Their resources.
     pub snapshot: Snapshot,
-    /// What is no resource, in the order of the instances and of the places in them.
+    /// Messages that are not resources, in the order of the instances and of the places in them.
     pub misfits: Vec<RejectedResource>,
 }
 
@@ -59,7 +59,7 @@ pub struct RejectedResource {
     pub file: usize,
     /// Its place.
     pub span: Span,
-    /// What is wrong, one phrase.
+    /// The problem, one phrase.
     pub message: String,
 }
 
@@ -119,7 +119,7 @@ struct Finding<'t> {
     found: Found,
 }
 
-/// What a resource is called where it is wrapped.
+/// The name of a resource where it is wrapped.
 #[derive(Clone, Debug, Default)]
 struct Wrapping {
     name: Option<String>,
@@ -206,7 +206,7 @@ fn inside(place: Span, inner: Span) -> Span {
     if inner.is_empty() { place } else { inner }
 }
 
-/// What a resource is called, by the field that names it if somebody said which one that is.
+/// Finds the name of a resource, by the field that names it if somebody said which one that is.
 fn name_of<'m>(tree: &Tree, message: &'m Message, described: Option<&str>) -> Option<&'m str> {
     let fields = described.map_or(vec!["name", "cluster_name"], |field| vec![field]);
     let named = fields.into_iter().find_map(|field| message.get(tree, field));

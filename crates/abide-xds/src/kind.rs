@@ -1,4 +1,4 @@
-//! What each type of resource is to the protocol.
+//! The role of each type of resource in the protocol.
 
 mod builtin;
 mod registry;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 pub use registry::{Contradiction, TypeEntry, TypeKey, Types};
 
-/// What every type URL begins with.
+/// The prefix of all type URLs.
 pub const TYPE_URL_PREFIX: &str = "type.googleapis.com/";
 
-/// How many kinds have room after each built-in one.
+/// The number of kinds that have room after each built-in one.
 const ROOM: u32 = 1 << 16;
 
-/// What a type of resource is to the protocol: all majors of one type are of one kind. The order is
-/// that in which a stream of all types sends them. [`Types`] knows the rest about each.
+/// The role of a type of resource in the protocol: all majors of one type are of one kind. The
+/// order is that in which a stream of all types sends them. [`Types`] knows the rest about each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Kind(u32);
 
@@ -42,7 +42,7 @@ impl Kind {
 pub struct ResourceType {
     /// Its kind.
     pub kind: Kind,
-    /// What is known about it.
+    /// The facts that are known about it.
     pub entry: TypeEntry,
     /// The kind whose resources have to follow when one of this kind changed, even if they did not
     /// change themselves: clients warm the change up with them.

@@ -1,4 +1,4 @@
-//! What goes into a session and what comes out.
+//! Events that go into a session, and actions that come out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,18 +6,18 @@ use std::sync::Arc;
 use crate::resource::Resource;
 use crate::snapshot::Snapshot;
 
-/// What happened.
+/// Something that happened to a stream.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The client sent a request.
     Request(Request),
-    /// What is served to this client is now this.
+    /// The resources that are served to this client are now these.
     Snapshot(Arc<Snapshot>),
     /// Time passed; [`Session::deadline`](crate::Session::deadline) says when to come.
     Tick,
 }
 
-/// What to do about it.
+/// An action that the server has to take.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Send a response.
@@ -38,11 +38,11 @@ pub struct Request {
     pub version: String,
     /// The reason why that response is refused.
     pub error: Option<String>,
-    /// What the client wants.
+    /// The resources that the client wants.
     pub names: Names,
 }
 
-/// What a client wants of one type.
+/// The resources of one type that a client wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
     /// State of the world: everything that it wants.
@@ -71,7 +71,7 @@ pub struct Response {
     pub type_url: Arc<str>,
     /// The version of all that the client wants of this type.
     pub version: Arc<str>,
-    /// What the answer of the client refers to it by.
+    /// The nonce, by which the answer of the client refers to it.
     pub nonce: Arc<str>,
     /// The resources. Clients that are sent the same share this list.
     pub resources: Arc<[Arc<Resource>]>,

@@ -20,7 +20,7 @@ pub(crate) struct NameSet {
     all: Arc<AtomicUsize>,
 }
 
-/// What tells a set from all others: a sum over its names, so that it is known before the set is made.
+/// The identity of a set: a sum over its names, so that it is known before the set is made.
 /// Nobody outside can choose names that make the marks of two sets equal, since the keys are random.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Mark([u64; 2]);
@@ -37,7 +37,7 @@ pub struct SharedNames {
 #[derive(Debug, Default)]
 struct Known {
     sets: HashMap<Mark, Weak<NameSet>>,
-    /// How many there may be until those that nobody has any more are forgotten.
+    /// The number of sets that there may be until those that nobody has any more are forgotten.
     most: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Which version of each type a client gets, by what it says about itself.
+//! Decides which version of each type a client gets, by what it says about itself.
 //!
 //! The newest version that both sides know. Nothing here is ever given the name or the version of
 //! the client's program: these say nothing about what it understands.
@@ -42,7 +42,7 @@ pub struct Minor {
 /// The API of one release.
 #[derive(Clone, Debug)]
 pub struct Release<'t> {
-    /// What it declares.
+    /// The schema of that API.
     pub tree: &'t Tree,
     /// The versions of its packages, as far as it says.
     versions: BTreeMap<String, Minor>,
@@ -70,7 +70,7 @@ pub struct VersionedTypeUrl {
     pub most_recently_supported: Option<Minor>,
 }
 
-/// What a client says about versions.
+/// The versions and extensions that a client says it understands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientCapabilities {
     /// The type URL that it asks for first.
@@ -86,7 +86,7 @@ pub struct ClientCapabilities {
     pub operator_release: Option<usize>,
 }
 
-/// What a client is served, by what it understands. Equal ones are served alike.
+/// The versions that a client is served, by what it understands. Equal profiles are served alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ClientProfile {
     /// True if types are served in the second major if nothing says otherwise.

@@ -73,7 +73,7 @@ impl Resource {
         self
     }
 
-    /// What a client says that it holds: a name and a version.
+    /// A resource that a client says it holds: a name and a version.
     pub(crate) fn held(name: &str, version: &str) -> Resource {
         Resource {
             name: name.into(),

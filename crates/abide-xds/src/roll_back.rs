@@ -1,4 +1,4 @@
-//! When a change is taken back: enough clients of one release refused the same resource.
+//! Takes a change back once enough clients of one release refused the same resource.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::num::NonZeroUsize;
@@ -9,8 +9,8 @@ use crate::snapshot::Snapshot;
 /// The number of of the last things served are kept to go back to.
 const PAST: usize = 4;
 
-/// How many pairs of a resource and a release votes are counted for: clients choose what they say
-/// about their release.
+/// The number of pairs of a resource and a release that votes are counted for: clients choose what
+/// they say about their release.
 const MAX_COUNTS: usize = 10_000;
 
 /// A resource at one of its versions, as it is served.
@@ -24,7 +24,7 @@ pub struct ResourceVersion {
     pub version: Arc<str>,
 }
 
-/// What holds resources.
+/// A set of resources that is served as a whole.
 pub trait Holds {
     /// Returns true if it has this resource at this version.
     fn holds(&self, resource: &ResourceVersion) -> bool;
@@ -46,24 +46,24 @@ impl<H: Holds> Holds for Arc<H> {
 /// The reason why a resource is not served any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolledBack {
-    /// What it is.
+    /// The resource and its version.
     pub resource: ResourceVersion,
     /// The release whose clients refused it.
     pub release: String,
-    /// How many of them did.
+    /// The number of clients that refused it.
     pub clients: usize,
-    /// What the last of them said.
+    /// The message of the last of them.
     pub message: String,
 }
 
-/// What was served, who refused what of it, and what to go back to.
+/// The resources that were served, the refusals of them, and the ones to go back to.
 ///
 /// A client counts once for each resource, whatever it says; clients without a name count as one.
 /// `S` is what is served, and cheap to clone.
 #[derive(Debug)]
 pub struct RollBack<S> {
     after: NonZeroUsize,
-    /// What was served last, newest at the end.
+    /// The resources that were served last, newest at the end.
     past: VecDeque<S>,
     /// By resource and release: the clients that refused it.
     votes: BTreeMap<(ResourceVersion, String), BTreeSet<String>>,
@@ -76,13 +76,13 @@ impl<S: Holds + Clone> RollBack<S> {
         RollBack { after, past: VecDeque::new(), votes: BTreeMap::new(), taken_back: Vec::new() }
     }
 
-    /// What is taken back, and must not be served. It may be served again after something
-    /// without it was.
+    /// The resources that are taken back, and must not be served. They may be served again after
+    /// something without it was.
     pub fn taken_back(&self) -> &[RolledBack] {
         &self.taken_back
     }
 
-    /// What of this was taken back, so that it must not be served.
+    /// Finds the resources of these that were taken back, so that they must not be served.
     pub fn hindrances<'r>(&'r self, next: &S) -> impl Iterator<Item = &'r RolledBack> {
         self.taken_back.iter().filter(|it| next.holds(&it.resource))
     }

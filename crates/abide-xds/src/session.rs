@@ -20,7 +20,7 @@ use crate::topic::{TypeState, TypeStatus};
 /// The number of bytes a type URL may have.
 const MAX_TYPE_URL: usize = 1024;
 
-/// How a session behaves.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The types of resource that the server knows.
@@ -47,7 +47,7 @@ pub struct Options {
     pub max_types: usize,
     /// The number of names all streams may have that share [`Options::names`]; what many ask for counts once.
     pub max_all_names: usize,
-    /// What the names that clients ask for are shared with: one for all streams of a server.
+    /// The store that shares the names that clients ask for: one for all streams of a server.
     pub names: Arc<SharedNames>,
 }
 
@@ -77,7 +77,7 @@ pub struct Session {
     target: Option<Arc<Snapshot>>,
     /// By kind, then by type URL: the order in which types are sent.
     topics: Topics,
-    /// What is gone, but may be asked for by a client that holds what refers to it.
+    /// Resources that are removed, but may be asked for by a client that holds what refers to them.
     retired: Retired,
     nonces: u64,
     /// True if it ended; then it does nothing more.
@@ -133,7 +133,7 @@ impl Session {
         self.send(now)
     }
 
-    /// When [`Event::Tick`] is due, if nothing happens before.
+    /// Returns the time at which [`Event::Tick`] is due, if nothing happens before.
     pub fn deadline(&self) -> Option<Duration> {
         let busy = self.topics.values().filter(|it| it.is_stale);
         let busy = busy.filter_map(|it| it.busy_until(self.options.patience));
@@ -142,7 +142,7 @@ impl Session {
         busy.chain(kept.map(|&since| since + self.options.grace)).chain(settling).min()
     }
 
-    /// What the client has, by type.
+    /// Lists what the client has, by type.
     pub fn status(&self) -> Vec<TypeStatus> {
         self.topics.iter().map(|((_, url), topic)| topic.status(url)).collect()
     }

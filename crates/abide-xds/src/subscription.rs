@@ -1,4 +1,4 @@
-//! What a client wants of one type.
+//! The resources of one type that a client subscribes to.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::names::{NameSet, SharedNames};
 /// The name that stands for all resources.
 const WILDCARD: &str = "*";
 
-/// What a client wants of one type: names or aliases, everything, or both.
+/// The resources of one type that a client wants: names or aliases, everything, or both.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subscription {
     is_wildcard: bool,
@@ -29,7 +29,7 @@ impl Subscription {
         Subscription { shared: Arc::clone(shared), ..Subscription::default() }
     }
 
-    /// What it becomes by a request in the state of the world. Returns the names
+    /// Replaces it by a request in the state of the world. Returns the names
     /// that are in it and were not before.
     pub(crate) fn replace(&mut self, names: &[String]) -> Vec<Arc<str>> {
         self.has_named |= !names.is_empty();
@@ -47,7 +47,7 @@ impl Subscription {
         added
     }
 
-    /// What it becomes by the first incremental request: one without names wants
+    /// Begins it with the first incremental request: one without names wants
     /// everything.
     pub(crate) fn begin(&mut self, subscribe: &[String]) {
         self.is_wildcard = subscribe.is_empty();
@@ -105,7 +105,7 @@ impl Subscription {
         self.is_wildcard || self.names(resource)
     }
 
-    /// What of a collection it wants.
+    /// Selects the resources of a collection that it wants.
     pub(crate) fn of(&self, all: &Arc<Collection>) -> Arc<Collection> {
         match self.is_wildcard {
             true => Arc::clone(all),
@@ -113,7 +113,7 @@ impl Subscription {
         }
     }
 
-    /// Which set of names it is.
+    /// The set of names.
     pub(crate) fn set(&self) -> &Arc<NameSet> {
         &self.names
     }

@@ -10,18 +10,18 @@ use crate::names::SharedNames;
 use crate::resource::Resource;
 use crate::subscription::Subscription;
 
-/// How many responses without an answer are remembered.
+/// The number of responses without an answer that are remembered.
 const MAX_IN_FLIGHT: usize = 16;
 
-/// How many bytes are kept of what a client says about a response that it refuses.
+/// The number of bytes that are kept of what a client says about a response that it refuses.
 const MAX_MESSAGE: usize = 4096;
 
 /// One type on one stream.
 #[derive(Debug, Default)]
 pub(crate) struct TypeState {
-    /// Which of the types of its stream it is, in the order in which they were asked for.
+    /// The number of the type on its stream, in the order in which types were asked for.
     pub(crate) number: usize,
-    /// When the client first said what it thinks of an answer.
+    /// The time at which the client first accepted or refused an answer.
     pub(crate) first_answer: Option<Duration>,
     pub(crate) subscription: Subscription,
     is_delta: bool,
@@ -32,13 +32,13 @@ pub(crate) struct TypeState {
     /// Names or aliases that the client asked for, or that a change has to be
     /// warmed up with: they are sent even if they did not change.
     pending: BTreeSet<Arc<str>>,
-    /// What the client was sent in all, accepted or not; `None` before the first answer.
+    /// Everything that the client was sent, accepted or not; `None` before the first answer.
     pub(crate) sent: Option<Arc<Collection>>,
-    /// What the client accepted.
+    /// The resources that the client accepted.
     pub(crate) accepted: Arc<Collection>,
     /// Responses without an answer, oldest first.
     in_flight: VecDeque<InFlight>,
-    /// What the client may hold of responses that a newer one overtook, as long as it
+    /// Contents that the client may hold of responses that a newer one overtook, as long as it
     /// accepted none since.
     unconfirmed: Vec<Arc<Collection>>,
     /// The nonce and version of the last response.
@@ -53,12 +53,12 @@ pub(crate) struct TypeState {
     pub(crate) is_stale: bool,
     /// True if the client has more or less than it will have in the end.
     pub(crate) is_between: bool,
-    /// What waits for something else.
+    /// Resources that wait for something else.
     pub(crate) held_back: Vec<Deferred>,
     /// Resources that are gone and only kept because the client still names
     /// them, with the time since when nothing uses them.
     pub(crate) unused_since: BTreeMap<Arc<str>, Duration>,
-    /// When the client came with what it holds from elsewhere.
+    /// The time at which the client came with what it holds from elsewhere.
     pub(crate) resumed_at: Option<Duration>,
     /// Until when what is gone stays, because what refers to it may not have been asked for yet.
     pub(crate) settles_at: Option<Duration>,
@@ -66,7 +66,7 @@ pub(crate) struct TypeState {
     has_more: bool,
 }
 
-/// What a response carries.
+/// The resources and removals of a response.
 pub(crate) struct Payload {
     resources: Arc<[Arc<Resource>]>,
     removed: Arc<[Arc<str>]>,
@@ -75,9 +75,9 @@ pub(crate) struct Payload {
 #[derive(Debug)]
 struct InFlight {
     nonce: Arc<str>,
-    /// What the client has if it accepts.
+    /// The content that the client has if it accepts.
     content: Arc<Collection>,
-    /// What the response carries.
+    /// The resources that the response carries.
     resources: Arc<[Arc<Resource>]>,
     sent_at: Duration,
 }
@@ -87,9 +87,9 @@ struct InFlight {
 pub struct Refusal {
     /// Its version.
     pub version: Arc<str>,
-    /// What the client said.
+    /// The message of the client.
     pub message: String,
-    /// What it had that the client had not accepted before: names and versions.
+    /// The resources in it that the client had not accepted before: names and versions.
     pub resources: Vec<(Arc<str>, Arc<str>)>,
 }
 
@@ -98,11 +98,11 @@ pub struct Refusal {
 pub struct Deferred {
     /// Its name.
     pub name: Arc<str>,
-    /// What it waits for, one phrase.
+    /// The reason, one phrase.
     pub reason: String,
 }
 
-/// What a client has of one type.
+/// The state of one type at a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeStatus {
     /// The type.
@@ -111,9 +111,9 @@ pub struct TypeStatus {
     pub sent: Option<Arc<str>>,
     /// The version that the client accepted last.
     pub accepted: Option<Arc<str>>,
-    /// What it refused since.
+    /// The response that it refused since.
     pub refused: Option<Refusal>,
-    /// What is not sent yet.
+    /// Resources that are not sent yet.
     pub held_back: Vec<Deferred>,
 }
 
@@ -172,8 +172,8 @@ impl TypeState {
         }
     }
 
-    /// What a client says that it holds, by name and version, as far as it wants it. Clients that
-    /// come again hold most of what is served; they share it.
+    /// Builds the collection that a client says it holds, by name and version, as far as it wants
+    /// it. Clients that come again hold most of what is served; they share it.
     fn held(&self, held: &BTreeMap<String, String>, served: &Arc<Collection>) -> Arc<Collection> {
         let wanted = self.subscription.of(served);
         let is_served =
@@ -241,7 +241,7 @@ impl TypeState {
         self.sent.as_ref().is_some_and(|sent| sent.find(name).is_some())
     }
 
-    /// What a client does not want, it does not hold.
+    /// Forgets resources that the client does not want any more: it does not hold them either.
     fn forget_unwanted(&mut self) {
         let TypeState { subscription, sent, accepted, .. } = self;
         if subscription.is_wildcard() {
@@ -254,7 +254,7 @@ impl TypeState {
         }
     }
 
-    /// What a client does not ask for any more needs no answer.
+    /// Forgets names that the client does not ask for any more: they need no answer.
     fn forget_unasked(&mut self) {
         let TypeState { subscription, pending: due, missing, .. } = self;
         due.retain(|it| subscription.has(it));
@@ -465,7 +465,7 @@ impl TypeState {
         Response { type_url, version, nonce, resources, removed, is_delta: self.is_delta }
     }
 
-    /// What the client has of this type.
+    /// Returns what the client has of this type.
     pub(crate) fn status(&self, type_url: &Arc<str>) -> TypeStatus {
         TypeStatus {
             type_url: Arc::clone(type_url),

@@ -1,4 +1,4 @@
-//! What is served, as clients of one release and major version can hold it.
+//! A snapshot as clients of one release and major version can hold it.
 
 mod cap;
 
@@ -16,7 +16,7 @@ use crate::roll_back::ResourceVersion;
 use crate::snapshot::Snapshot;
 use cap::UnknownFieldFilter;
 
-/// What some clients understand.
+/// The fields and versions that some clients understand.
 #[derive(Clone, Copy, Debug)]
 pub struct SupportedFields<'t> {
     /// The APIs of all releases.
@@ -32,14 +32,14 @@ pub struct SupportedFields<'t> {
 pub struct View {
     /// What they are served.
     pub snapshot: Arc<Snapshot>,
-    /// What was taken away for them, by type URL and name.
+    /// The losses of resources that were changed for them, by type URL and name.
     pub losses: BTreeMap<(Arc<str>, Arc<str>), Loss>,
-    /// What became of each resource of the snapshot, so that one that did not
+    /// The outcome for each resource of the snapshot, so that one that did not
     /// change is not looked at again.
     outcomes: BTreeMap<(Arc<str>, Arc<str>), Outcome>,
 }
 
-/// What clients do not get of a resource.
+/// The parts of a resource that clients do not get.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loss {
     /// The full names of fields and extensions that they do not know, and do not get.
@@ -67,12 +67,12 @@ struct Outcome {
 }
 
 impl View {
-    /// What a snapshot is to clients that understand all of it.
+    /// Builds the view of clients that understand all of a snapshot.
     pub fn whole(snapshot: Arc<Snapshot>) -> View {
         View { snapshot, ..View::default() }
     }
 
-    /// What a resource that these clients got is of what is served, if it still is in the view.
+    /// Finds the served resource behind one that these clients got, if it still is in the view.
     pub fn original(
         &self,
         types: &Types,
@@ -98,7 +98,7 @@ impl View {
         })
     }
 
-    /// What a snapshot is to clients with this understanding. A resource that they
+    /// Builds the view of clients with this understanding. A resource that they
     /// cannot hold stays as it was in `before`; one that refers to what they do not
     /// have stays with it.
     pub fn of(snapshot: &Snapshot, understanding: SupportedFields<'_>, before: &View) -> View {

@@ -10,20 +10,20 @@ use crate::{ClientCapabilities, Names, Request, Response};
 use bytes::Bytes;
 use prost::Message;
 
-/// How much of a text that a client sends is kept, in bytes.
+/// The number of bytes that are kept of a text that a client sends.
 const MAX_LOGGED_BYTES: usize = 1024;
 
-/// How many extensions and features of a client are kept.
+/// The number of extensions and features of a client that are kept.
 const MAX_KEPT: usize = 64;
 
-/// What is kept of a text that a client sent.
+/// Truncates a text that a client sent to the part that is kept.
 pub fn truncate(text: &str) -> &str {
     let end = (0..=MAX_LOGGED_BYTES.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
     &text[..end.unwrap_or(0)]
 }
 
-/// What is kept of a text that a client sent, as one line: what controls a terminal or ends a line is
-/// escaped.
+/// Truncates a text that a client sent, and makes it one line: what controls a terminal or ends a
+/// line is escaped.
 pub fn one_line(text: &str) -> String {
     let escaped = |it: char| match it.is_control() {
         true => it.escape_default().to_string(),
@@ -37,7 +37,7 @@ pub fn simple_name(type_url: &str) -> &str {
     type_url.rsplit(['/', '.']).next().unwrap_or(type_url)
 }
 
-/// Who asks.
+/// The client that asks.
 #[derive(Clone, PartialEq, Message)]
 pub struct Node {
     #[prost(string, tag = "1")]
@@ -120,8 +120,8 @@ pub struct SemanticVersion {
 }
 
 impl Node {
-    /// What it says about versions, with the type that it asks for first and those that it lists.
-    /// Nothing about its program is in it.
+    /// Returns what it says about versions, with the type that it asks for first and those that it
+    /// lists. Nothing about its program is in it.
     pub fn capabilities(
         &self,
         type_url: &str,
@@ -137,8 +137,8 @@ impl Node {
         }
     }
 
-    /// What of it is kept: texts have an end, and of extensions only those with versions of their
-    /// own say anything that is not known from what the client gets.
+    /// Returns the part of it that is kept: texts have an end, and of extensions only those with
+    /// versions of their own say anything that is not known from what the client gets.
     #[must_use]
     pub fn brief(mut self) -> Node {
         self.extensions.retain(|it| it.version.is_some());
@@ -178,7 +178,7 @@ impl Node {
         }
     }
 
-    /// What it says about its program, as one phrase.
+    /// Returns what it says about its program, as one phrase.
     pub fn user_agent(&self) -> String {
         let built = self.user_agent_build_version.as_ref().and_then(BuildVersion::written);
         let version = built.as_deref().unwrap_or(&self.user_agent_version);
@@ -300,7 +300,7 @@ pub struct HealthCheckRequest {
     pub node: Option<Node>,
 }
 
-/// Which health to check. Without clusters, that of nothing.
+/// The endpoints whose health to check. Without clusters, there are none.
 #[derive(Clone, PartialEq, Message)]
 pub struct HealthCheckSpecifier {
     #[prost(message, optional, tag = "2")]
@@ -318,7 +318,7 @@ pub struct Runtime {
 
 /// A request in one of the variants of the protocol.
 pub trait Incoming: Message + Default + 'static {
-    /// Who asks; clients may say it once a stream.
+    /// The client that asks; clients may say it once a stream.
     fn take_node(&mut self) -> Option<Node>;
 
     /// The version that the client says it has; only the state of the world says one.
@@ -330,7 +330,7 @@ pub trait Incoming: Message + Default + 'static {
     /// The type that it is about.
     fn type_url(&self) -> &str;
 
-    /// What it asks for.
+    /// The type URL that it asks for.
     fn into_request(self) -> Request;
 }
 
@@ -400,7 +400,7 @@ fn any(type_url: &str, resource: &crate::Resource) -> Any {
 }
 
 impl DiscoveryResponse {
-    /// What of a response is for its client alone.
+    /// Returns the part of a response that differs per client.
     pub fn head(response: &Response) -> DiscoveryResponse {
         DiscoveryResponse {
             version_info: response.version.to_string(),

@@ -224,7 +224,7 @@ fn client(apis: &Apis, client: &ConnectedClient, taken_back: &[RolledBack]) -> V
     })
 }
 
-/// How far a client has come.
+/// Renders how far a client has come.
 fn progress(types: &Types, it: &Initialisation) -> Value {
     let phase = match it.phase {
         Phase::WaitsFor(kind) => plural(types, kind),
@@ -246,7 +246,7 @@ fn progress(types: &Types, it: &Initialisation) -> Value {
     })
 }
 
-/// What the resources of a kind are called together.
+/// Returns the plural name of the resources of a kind.
 fn plural(types: &Types, kind: Kind) -> &str {
     let entry = types.get(kind).map(|it| &it.entry);
     entry.map_or("other resources", |it| it.rest.as_deref().unwrap_or(&it.name))

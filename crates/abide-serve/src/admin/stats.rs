@@ -9,7 +9,7 @@ use axum::response::IntoResponse;
 use super::page::Pages;
 use crate::clients::{ClientState, ConnectedClient, ServerState, TrafficCounter};
 
-/// What every name begins with at Prometheus.
+/// The prefix of all names at Prometheus.
 const PREFIX: &str = "abide_serve";
 
 /// A metric with all its samples.

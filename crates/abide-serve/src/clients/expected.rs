@@ -13,7 +13,7 @@ use abide_xds::wire::Node;
 
 use crate::error::Error;
 
-/// How many unexpected clients are remembered, so that each is warned about once.
+/// The number of unexpected clients that are remembered, so that each is warned about once.
 const MAX_WARNED: usize = 10_000;
 
 /// Which clients are expected. Without any of these, all are.
@@ -73,7 +73,7 @@ pub(crate) struct ExpectedClients {
 
 #[derive(Debug, Default)]
 struct WarnedClients {
-    /// What clients say about themselves, as hashes: their number is bounded, and so is each.
+    /// Hashes of what clients say about themselves: their number is bounded, and so is each.
     clients: BTreeSet<[u8; 16]>,
     /// The first to come is the first to be forgotten.
     order: VecDeque<[u8; 16]>,

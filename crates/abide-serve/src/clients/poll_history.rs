@@ -1,4 +1,4 @@
-//! What polling clients were answered, and whether they refuse it.
+//! Remembers what polling clients were answered, and finds out what they refuse.
 //!
 //! A poll has neither a stream nor a nonce, so what it refuses follows from what its node was
 //! answered before. It refuses that if it says so (`error_detail`), or if it comes again and again
@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use abide_xds::{Collection, Refusal};
 
-/// How many nodes and types are remembered.
+/// The number of nodes and types that are remembered.
 const MAX_ENTRIES: usize = 10_000;
 
-/// How many resources are remembered of all of them together.
+/// The number of resources that are remembered of all of them together.
 const MAX_RESOURCES: usize = 1_000_000;
 
-/// How often the same answer is taken for lost before its repetition counts as a refusal.
+/// The number of times that an answer is taken for lost before its repetition counts as a refusal.
 const MAX_LOST: u32 = 1;
 
-/// What is said about a poll that comes again without a reason.
+/// The reason that stands for a poll that comes again without one.
 const NO_REASON: &str = "it polls on with the version before";
 
 /// The node of a poll and the type that it asks for.
@@ -31,18 +31,18 @@ pub(crate) struct PollHistory(Mutex<RecentAnswers>);
 #[derive(Debug, Default)]
 struct RecentAnswers {
     last: BTreeMap<PollKey, PollAnswer>,
-    /// Who was answered, the longest ago first.
+    /// Those that were answered, the longest ago first.
     order: VecDeque<PollKey>,
-    /// How many resources there are in all of them.
+    /// The number of resources in all of them.
     resources: usize,
 }
 
-/// What one node has of one type.
+/// The last answers to one node for one type.
 #[derive(Debug, Default)]
 struct PollAnswer {
-    /// What it has, as far as that is known.
+    /// The resources that it has, as far as that is known.
     accepted: Option<Arc<Collection>>,
-    /// What it was answered since, and how often.
+    /// The resources that it was answered since, and how often.
     sent: Option<(Arc<Collection>, u32)>,
 }
 

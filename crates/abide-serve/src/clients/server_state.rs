@@ -22,14 +22,14 @@ use crate::listeners::Connections;
 use crate::resources::{Apis, Audience, Group, Groups, Overrides, ServedResources};
 use crate::transport::{EncodingCache, MemoryBudget};
 
-/// What all parts of a server share.
+/// The state that all parts of a server share.
 pub(crate) struct ServerState {
     served: watch::Sender<Option<Arc<ServedResources>>>,
     good: Mutex<AcceptedResources>,
     state: Mutex<State>,
     pub(crate) counters: ServerCounters,
     pub(crate) encodings: EncodingCache,
-    /// What streams ask for by name.
+    /// The names that streams ask for.
     pub(crate) names: Arc<SharedNames>,
     /// For requests that are large.
     pub(crate) room: Arc<MemoryBudget>,
@@ -39,7 +39,7 @@ pub(crate) struct ServerState {
     expected: ExpectedClients,
     pub(crate) is_ordered: bool,
     pub(crate) gates: Connections,
-    /// Which start this is.
+    /// The number of this start.
     pub(crate) epoch: u32,
     /// Changes when resources were judged.
     verdicts: watch::Sender<()>,
@@ -52,12 +52,13 @@ pub(crate) struct ServerState {
     started: Instant,
 }
 
-/// What is made into what is served. It is locked until that is done, after [`State`] if both are.
+/// The resources that are made into what is served. They are locked until that is done, after
+/// [`State`] if both are.
 #[derive(Default)]
 struct AcceptedResources {
-    /// What was judged good last, and not taken back.
+    /// The resources that were judged good last, and not taken back.
     served: Option<Arc<ServedResources>>,
-    /// What the operator set above it.
+    /// The runtime that the operator set above them.
     overrides: Overrides,
 }
 
@@ -71,7 +72,7 @@ struct State {
     refused_revision: Option<String>,
     /// The reason why the source cannot be read now.
     away: Option<String>,
-    /// When and how far to go back, if ever.
+    /// Decides when and how far to go back, if ever.
     roll_back: Option<RollBack<Arc<ServedResources>>>,
     /// True if health checks are to fail.
     fails_health_checks: bool,
@@ -90,7 +91,7 @@ impl State {
     }
 }
 
-/// What is known of the source of the resources.
+/// The state of the source of the resources.
 pub(crate) struct SourceStatus {
     /// The name that it has for what is served.
     pub(crate) serving: Option<String>,
@@ -100,7 +101,7 @@ pub(crate) struct SourceStatus {
     pub(crate) away: Option<String>,
 }
 
-/// What a client speaks.
+/// The service that a client uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientService {
     /// It asks for resources.
@@ -134,7 +135,7 @@ enum ClientView {
 }
 
 impl ConnectedClient {
-    /// What it has now.
+    /// Returns what it has now.
     pub(crate) fn has(&self) -> ClientState {
         match &self.seen {
             ClientView::Nowhere => ClientState::default(),
@@ -143,7 +144,7 @@ impl ConnectedClient {
         }
     }
 
-    /// How far it has come; `None` before its stream has a session.
+    /// Returns how far it has come; `None` before its stream has a session.
     pub(crate) fn initialisation(&self) -> Option<Initialisation> {
         match &self.seen {
             ClientView::Nowhere => None,
@@ -153,7 +154,7 @@ impl ConnectedClient {
     }
 }
 
-/// What is counted since the start of the first epoch.
+/// The counters since the start of the first epoch.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCounters {
     pub(crate) streams: AtomicU64,
@@ -166,7 +167,7 @@ pub(crate) struct ServerCounters {
     pub(crate) streams_refused: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
     pub(crate) traffic: TrafficCounters,
-    /// What the processes before this one have counted, by name.
+    /// The counts of the processes before this one, by name.
     past: Mutex<BTreeMap<String, u64>>,
     pub(crate) streams_second: AtomicU64,
     pub(crate) streams_superseded: AtomicU64,
@@ -229,7 +230,7 @@ impl ServerCounters {
         all.map(|(name, help, it)| (name, help, before(name) + it.load(Ordering::Relaxed))).to_vec()
     }
 
-    /// How many uses of deprecated elements this process has counted.
+    /// Returns how many uses of deprecated elements this process has counted.
     pub(crate) fn deprecated_uses_seen(&self) -> u64 {
         self.deprecated_uses.load(Ordering::Relaxed)
     }
@@ -391,7 +392,7 @@ impl ServerState {
         self.publish(back);
     }
 
-    /// What was taken back, and by whom it was refused.
+    /// Lists the resources that were taken back, and who refused them.
     pub(crate) fn taken_back(&self) -> Vec<RolledBack> {
         let state = self.state();
         state.roll_back.iter().flat_map(|it| it.taken_back()).cloned().collect()
@@ -440,7 +441,7 @@ impl ServerState {
         self.state().away.take().is_some()
     }
 
-    /// What is known of the source.
+    /// Returns the state of the source.
     pub(crate) fn source(&self) -> SourceStatus {
         let state = self.state();
         let served = self.served.borrow();
@@ -451,12 +452,12 @@ impl ServerState {
         }
     }
 
-    /// What is served, and when that changes.
+    /// Subscribes to what is served and to its changes.
     pub(crate) fn subscribe(&self) -> watch::Receiver<Option<Arc<ServedResources>>> {
         self.served.subscribe()
     }
 
-    /// What is served to a client now; nothing before the first resources.
+    /// Builds what is served to a client now; nothing before the first resources.
     pub(crate) fn view(
         &self,
         served: &Option<Arc<ServedResources>>,
@@ -469,7 +470,7 @@ impl ServerState {
         Some(served.known(node, group).unwrap_or_else(made))
     }
 
-    /// Whom a client is served like, by what its first request says.
+    /// Assigns a client to those that are served alike, by what its first request says.
     ///
     /// # Errors
     /// More than clients may want.
@@ -482,7 +483,7 @@ impl ServerState {
         self.find_group(self.apis.resolve_profile(node, type_url, listed)?)
     }
 
-    /// Whom a client is served like after a further request, if that is another group.
+    /// Assigns a client to another group after a further request, if it belongs there.
     ///
     /// # Errors
     /// More than clients may want.

@@ -21,12 +21,12 @@ struct State {
     served: Option<(Arc<View>, Group)>,
 }
 
-/// What a client has.
+/// The resources that a client has.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClientState {
     /// Of each type.
     pub(crate) types: Vec<TypeStatus>,
-    /// What it is served, with what that lacks, and whom it is served like; `None` before it is
+    /// The view that it is served, with what that lacks, and its group; `None` before it is
     /// served anything.
     pub(crate) served: Option<(Arc<View>, Group)>,
 }
@@ -55,13 +55,13 @@ impl SharedSession {
         deadline.map(|it| it.saturating_sub(self.begin.elapsed()))
     }
 
-    /// What its client has.
+    /// Returns what its client has.
     pub(crate) fn client_state(&self) -> ClientState {
         let state = self.state();
         ClientState { types: state.session.status(), served: state.served.clone() }
     }
 
-    /// How far its client has come by now.
+    /// Returns how far its client has come by now.
     pub(crate) fn initialisation(&self) -> Initialisation {
         self.state().session.initialisation(self.begin.elapsed())
     }

@@ -1,10 +1,10 @@
-//! What is counted for each type of resource and major.
+//! Counters for each type of resource and major.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abide_xds::Types;
 
-/// What is counted.
+/// The counters that each type has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrafficCounter {
     Requests,
@@ -43,7 +43,7 @@ pub(crate) struct TrafficCounters {
     counters: Vec<OfType>,
 }
 
-/// What was counted of one type.
+/// The counts of one type.
 pub(crate) struct TypeCounts<'t> {
     /// Such as `cds`, or `other`.
     pub(crate) kind: &'t str,

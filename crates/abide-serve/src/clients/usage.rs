@@ -1,4 +1,4 @@
-//! Which versions of types clients ask for.
+//! Counts which versions of types clients ask for.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::error::Error;
 use crate::resources::Apis;
 
-/// How often clients asked for each type since the server began: once for each stream, or poll.
+/// Counts of how often clients asked for each type since the server began: once for each stream,
+/// or poll.
 pub(crate) struct VersionUsage {
     since: Timestamp,
     asked: Mutex<BTreeMap<String, u64>>,
@@ -20,13 +21,13 @@ pub(crate) struct VersionUsage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UsedType {
     pub(crate) type_url: String,
-    /// How often clients asked for it.
+    /// The number of times that clients asked for it.
     pub(crate) asked: u64,
-    /// How many streams have it now.
+    /// The number of open streams that use this version.
     pub(crate) clients: u64,
 }
 
-/// What `/versions` shows.
+/// The content of the page `/versions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UsageReport {
     pub(crate) since: Timestamp,
@@ -93,7 +94,7 @@ impl UsageReport {
         Ok(UsageReport { since: since.ok_or_else(|| missing_key("since"))?, types })
     }
 
-    /// What several servers saw together, since the last of them began.
+    /// Merges what several servers saw, since the last of them began.
     pub(crate) fn merge(reports: &[UsageReport]) -> Option<UsageReport> {
         let since = reports.iter().map(|it| it.since).max()?;
         let mut types: BTreeMap<&str, UsedType> = BTreeMap::new();

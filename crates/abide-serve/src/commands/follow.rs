@@ -7,8 +7,8 @@ use jiff::civil::Date;
 use crate::clients::ServerState;
 use crate::resources::{Judge, Listing, ResourceFile, Source};
 
-/// How many reasons for a refusal are logged, and how many warnings about a change; `/ready` has all
-/// reasons, and `abide-serve check` both.
+/// The number of reasons for a refusal that are logged, and of warnings about a change; `/ready`
+/// has all reasons, and `abide-serve check` both.
 const MAX_REASONS: usize = 20;
 
 /// Serves what a source has and its changes. Whatever happens to the source, what was served last
@@ -63,7 +63,7 @@ fn is_same(old: &[ResourceFile], new: &[ResourceFile]) -> bool {
     old.len() == new.len() && old.iter().zip(new).all(same)
 }
 
-/// How often what is deprecated is used in files that were not served before as they are.
+/// Counts the uses of what is deprecated in files that were not served before as they are.
 fn new_uses(old: &[ResourceFile], new: &[ResourceFile], uses: &[usize]) -> usize {
     let is_known = |it: &ResourceFile| {
         let found = old.binary_search_by(|old| old.path.cmp(&it.path));

@@ -116,18 +116,18 @@ impl Step {
     }
 }
 
-/// How a client is started.
+/// The settings by which a client is started.
 #[derive(Clone, Debug)]
 pub(crate) struct ClientOptions {
     /// The program and its arguments; `{address}` and `{bootstrap}` stand for those.
     pub(crate) command: Vec<String>,
     /// True if an Envoy is told to use the incremental variant.
     pub(crate) is_delta: bool,
-    /// How long anything may take.
+    /// The time that anything may take.
     pub(crate) patience: Duration,
 }
 
-/// What is known of a client, and what is wrong with it.
+/// Everything that is known of a client, and what is wrong with it.
 #[derive(Debug, Default)]
 struct Watch {
     streams: BTreeMap<u64, BTreeMap<String, Talk>>,
@@ -139,7 +139,7 @@ struct Watch {
     requests: u64,
 }
 
-/// What is known of a type on a stream.
+/// The conversation about a type on a stream.
 #[derive(Debug, Default)]
 struct Talk {
     names: BTreeSet<String>,
@@ -229,7 +229,7 @@ impl Watch {
         talk.sent.push((response.nonce.to_string(), response.version.to_string()));
     }
 
-    /// What is known of a type on the newest stream that has it.
+    /// Finds the conversation about a type on the newest stream that has it.
     fn talk(&self, ty: Type) -> Option<&Talk> {
         self.streams.values().rev().find_map(|talks| talks.get(&ty.url()))
     }
@@ -266,7 +266,7 @@ impl Watch {
     }
 }
 
-/// What all streams share.
+/// The state that all streams share.
 #[derive(Clone)]
 struct Stage {
     watch: Arc<Mutex<Watch>>,
@@ -421,7 +421,8 @@ async fn converse<I: Incoming>(
 struct Running(Child);
 
 impl Running {
-    /// How it failed, if it did. One that ended well may have left another program behind.
+    /// Returns the status with which it failed, if it did. One that ended well may have left
+    /// another program behind.
     fn failure(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().ok()?.filter(|status| !status.success())
     }

@@ -1,4 +1,4 @@
-//! What is said on a stream, in either variant of the protocol.
+//! Messages on a stream, in either variant of the protocol.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const REFUSED: i32 = 3;
 /// A request.
 #[derive(Clone, Debug)]
 pub(crate) struct Ask {
-    /// Who asks, in the first request of a stream.
+    /// The node that asks, in the first request of a stream.
     pub(crate) node: Option<Node>,
     pub(crate) type_url: String,
     /// The version that the client has; empty if it has none.
@@ -46,7 +46,7 @@ pub(crate) struct ReceivedResource {
     pub(crate) body: Bytes,
 }
 
-/// What comes on a stream.
+/// Something that comes on a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     Response(Received),

@@ -12,7 +12,7 @@ use super::message::{Arrival, Ask, Received};
 use super::resources::{MARK, Served, Type};
 use super::scenario::{About, Scenario, Step, Verb, Wanted, Way};
 
-/// What scenarios are played against.
+/// A server that scenarios are played against.
 pub(crate) trait Target {
     /// Serves this from now on. Returns when clients get it.
     fn serve(&mut self, served: &Served) -> Result<(), Stop>;
@@ -23,7 +23,7 @@ pub(crate) trait Target {
     /// Sends a request on a stream.
     fn send(&mut self, stream: usize, ask: Ask);
 
-    /// What comes next on any stream, within this time.
+    /// Waits for what comes next on any stream, within this time.
     fn next(&mut self, within: Duration) -> Option<(usize, Arrival)>;
 
     /// Ends a stream; nothing more comes on it.
@@ -52,7 +52,7 @@ pub(crate) enum Stop {
     Fail(String),
 }
 
-/// How a scenario went.
+/// The result of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
@@ -60,12 +60,12 @@ pub(crate) enum Outcome {
     Skipped(String),
 }
 
-/// How scenarios are judged.
+/// The rules by which scenarios are judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules {
     /// The time that a response may take.
     pub(crate) patience: Duration,
-    /// How long nothing has to come where nothing may come.
+    /// The time for which nothing has to come where nothing may come.
     pub(crate) quiet: Duration,
     /// True if responses in the state of the world may hold no more than what changed.
     pub(crate) is_strict: bool,
@@ -111,7 +111,7 @@ struct Player<'p> {
     clients: BTreeMap<String, Client>,
     /// The client whose lines these are.
     speaking: String,
-    /// What came on open streams and was not awaited yet.
+    /// Messages that came on open streams and were not awaited yet.
     streams: BTreeMap<usize, VecDeque<Arrival>>,
     /// Of each resource, the first body of each content.
     bodies: BTreeMap<(Type, String), BTreeMap<u16, Bytes>>,
@@ -119,14 +119,14 @@ struct Player<'p> {
     versions: BTreeMap<(Type, String, u16), String>,
 }
 
-/// What a client of the scenario knows.
+/// The knowledge of a client of the scenario.
 #[derive(Debug, Default)]
 struct Client {
     streams: BTreeMap<Stream, usize>,
     types: BTreeMap<Type, Talk>,
 }
 
-/// What a client knows of a type.
+/// The knowledge of a client about a type.
 #[derive(Debug, Default)]
 struct Talk {
     stream: Option<usize>,
@@ -342,7 +342,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// What comes next on the stream of a type, or on any stream of the client.
+    /// Waits for what comes next on the stream of a type, or on any stream of the client.
     fn next(&mut self, ty: Option<Type>, line: &str) -> Result<Arrival, Stop> {
         let client = self.client();
         let streams: Vec<usize> = match ty {

@@ -39,7 +39,7 @@ impl Type {
         WORDS.iter().map(|(_, kind)| Type(*kind)).find(|it| it.url() == url)
     }
 
-    /// What is known about it.
+    /// Returns the facts that the protocol knows about it.
     pub(crate) fn resource_type(self) -> ResourceType {
         Types::default().get(self.0).cloned().expect("every kind with a word is built in")
     }
@@ -75,9 +75,10 @@ pub(crate) struct ServedResource {
     pub(crate) ty: Type,
     pub(crate) name: String,
     pub(crate) aliases: Vec<String>,
-    /// What tells one version from another.
+    /// The number that tells one version from another.
     pub(crate) content: u16,
-    /// What it refers to: endpoints of a cluster, routes of a listener, clusters of routes.
+    /// References to other resources: endpoints of a cluster, routes of a listener, clusters of
+    /// routes.
     pub(crate) references: Vec<(Type, String)>,
 }
 

@@ -30,7 +30,7 @@ const TABLE: &str = concat!(
     include_str!("scenarios/traps.txt"),
 );
 
-/// How the types of a client are spread over streams.
+/// The way in which the types of a client are spread over streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// All on one stream.
@@ -70,7 +70,7 @@ pub(crate) struct Step {
     pub(crate) verb: Verb,
 }
 
-/// What a line says.
+/// The meaning of a line.
 #[derive(Clone, Debug)]
 pub(crate) enum Verb {
     Serve(Served),
@@ -82,7 +82,7 @@ pub(crate) enum Verb {
     Reconnect,
 }
 
-/// What a request is about.
+/// The response that a request is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum About {
     /// Nothing: it has no nonce.
@@ -97,10 +97,10 @@ pub(crate) enum About {
     Stale,
 }
 
-/// What a request wants.
+/// The resources that a request wants.
 #[derive(Clone, Debug)]
 pub(crate) enum Wanted {
-    /// What the last one wanted.
+    /// The same as the last one.
     Same,
     Whole(Vec<String>),
     Delta {

@@ -36,15 +36,15 @@ const MAX_ANSWER: usize = 16 << 20;
 /// The time that the scenarios of a run may wait at once, unless slow ones are wanted.
 const SHORT: Duration = Duration::from_secs(2);
 
-/// What a client of HTTP/2 says first: that it is one, and that it sets nothing.
+/// The first bytes of a client of HTTP/2: that it is one, and that it sets nothing.
 const GREETING: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 /// The type of the frame that a server answers with, and where it stands in the head of a frame.
 const SETTINGS: u8 = 4;
 const TYPE_AT: usize = 3;
-/// How many bytes stand before a frame.
+/// The number of bytes that stand before a frame.
 const FRAME_HEAD: usize = 9;
 
-/// How a server is told what to serve.
+/// The way in which a server is told what to serve.
 #[derive(Clone, Debug)]
 pub(crate) enum Changes {
     /// It reads this folder: a file there is replaced.

@@ -126,7 +126,7 @@ impl Target for Sessions {
     }
 }
 
-/// How every scenario goes with a fault: how many were played, and which failed.
+/// Plays every scenario with a fault. Returns how many were played, and which failed.
 fn failures(fault: Fault) -> (usize, Vec<String>) {
     let rules =
         Rules { patience: Duration::ZERO, quiet: Duration::ZERO, is_strict: true, node_id: None };

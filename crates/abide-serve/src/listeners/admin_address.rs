@@ -1,4 +1,4 @@
-//! Where the admin pages are: at an address, or at a unix-domain socket, whose file says which
+//! The place of the admin pages: an address, or a unix-domain socket, whose file says which
 //! users of this machine may open it.
 
 use std::fmt;

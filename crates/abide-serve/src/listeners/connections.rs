@@ -30,21 +30,21 @@ use crate::error::Error as ServerError;
 use crate::limits::Limits;
 use crate::transport::{ReloadingTls, SMALL};
 
-/// How often a silent connection is asked whether it still lives.
+/// The interval at which a silent connection is asked whether it still lives.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 /// The time that a connection over HTTP/1 may be idle, or take for the head of a request: polls may be
 /// minutes apart.
 const IDLE: Duration = Duration::from_secs(600);
 /// The number of streams a connection may have open.
 const MAX_STREAMS: u32 = 1000;
-/// How many bytes of all its streams may come before they are read.
+/// The number of bytes of all its streams that may come before they are read.
 const CONNECTION_WINDOW: u32 = 4 * SMALL as u32;
 /// The number of connections the admin port may have.
 const MAX_ADMIN_CONNECTIONS: usize = 100;
-/// How long nothing is accepted when the system has no more file descriptors.
+/// The time for which nothing is accepted when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_secs(1);
 
-/// What a listener is for.
+/// The purpose of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ListenerKind {
     Admin,
@@ -56,7 +56,7 @@ impl ListenerKind {
     pub(crate) const ALL: [ListenerKind; 3] =
         [ListenerKind::Admin, ListenerKind::Http, ListenerKind::Grpc];
 
-    /// What its clients speak, as TLS names it.
+    /// Returns the protocol of its clients, as TLS names it.
     pub(crate) fn protocol(self) -> &'static [u8] {
         match self {
             ListenerKind::Grpc => b"h2",
@@ -132,7 +132,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(i32::MAX as u32)
 }
 
-/// What is done with those who come.
+/// The treatment of those who come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum AcceptMode {
     #[default]
@@ -149,7 +149,7 @@ struct ListenerState {
     drains: DrainState,
 }
 
-/// What answers the requests of a connection.
+/// A service that answers the requests of a connection.
 pub(crate) trait RequestService:
     Service<
         http::Request<Incoming>,
@@ -225,7 +225,7 @@ impl Connections {
         Some(Connection::begin(self.state(door).subscribe(), place?, self.patience))
     }
 
-    /// How long connections have to leave.
+    /// Returns the time that connections have to leave.
     pub(crate) fn drain_time(&self) -> Duration {
         match self.args.drain_strategy {
             DrainStrategy::Gradual => self.args.drain_time_s,
@@ -242,7 +242,8 @@ impl Connections {
         &self.states[door as usize]
     }
 
-    /// What a listener drains for. An operator needs the admin pages while health checks fail.
+    /// Returns the events that a listener drains for. An operator needs the admin pages while
+    /// health checks fail.
     fn drain_type(&self, door: ListenerKind) -> DrainType {
         match door {
             ListenerKind::Admin => DrainType::ModifyOnly,
@@ -468,7 +469,8 @@ async fn serve(
     }
 }
 
-/// What to call when a connection brings a request, and what ends when none came in time.
+/// Returns a function to call when a connection brings a request, and a future that ends when none
+/// came in time.
 fn watch_first_request(patience: Duration) -> (impl Fn(), impl Future<Output = ()>) {
     let (first, came) = oneshot::channel::<Infallible>();
     let first = Mutex::new(Some(first));

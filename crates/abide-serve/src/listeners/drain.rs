@@ -1,4 +1,4 @@
-//! When connections are told to leave, so that their clients do not all come back at once.
+//! Decides when connections are told to leave, so that their clients do not all come back at once.
 //!
 //! Pure: the clock and the sockets are those of [`super::connections`].
 
@@ -88,7 +88,7 @@ impl DrainState {
         self.0.remove(&cause);
     }
 
-    /// When a connection leaves that came at a moment; `None` if it can stay.
+    /// Returns the time at which a connection leaves that came at a moment; `None` if it can stay.
     ///
     /// One that comes during the drain has as much time as the others had: clients that can go
     /// nowhere else come back once in a drain time, not at once.

@@ -2,7 +2,8 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// What files, watches, listeners and the admin port need besides the connections of clients.
+/// The number that files, watches, listeners and the admin port need besides the connections of
+/// clients.
 const OTHERS: u64 = 256;
 
 /// Asks the system for as many file descriptors as it gives, and returns how many of them are left

@@ -11,7 +11,7 @@ use crate::listeners::DrainArgs;
 
 /// The time that the other process may take to answer.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How old a count may be that the other process reads.
+/// The greatest age of a count that the other process reads.
 pub(super) const COUNTER_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How processes take over from one another.

@@ -14,7 +14,7 @@ use tokio::net::UnixStream;
 
 /// The number of bytes a message may have.
 const MAX_MESSAGE: usize = 64 << 10;
-/// How many file descriptors may come with a message.
+/// The number of file descriptors that may come with a message.
 const MAX_FDS: usize = 16;
 /// The bytes of the length before a message.
 const LENGTH: usize = 4;
@@ -22,9 +22,9 @@ const LENGTH: usize = 4;
 /// One end of the conversation.
 pub(super) struct Channel {
     stream: UnixStream,
-    /// What was read, and is no whole message yet.
+    /// The bytes that were read, and are no whole message yet.
     read: Vec<u8>,
-    /// What came with it.
+    /// The file descriptors that came with them.
     fds: Vec<OwnedFd>,
 }
 

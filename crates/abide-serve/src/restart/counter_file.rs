@@ -20,11 +20,11 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use super::messages::Counters;
 
 const MAGIC: &[u8; 8] = b"abidecnt";
-/// Which layout this is. A process that does not know it begins to count anew.
+/// The version of the layout. A process that does not know it begins to count anew.
 const LAYOUT: u32 = 1;
 const HEADER: usize = 16;
 const SLOT: usize = 32 << 10;
-/// What stands before the body of a slot.
+/// The length of what stands before the body of a slot.
 const SLOT_HEADER: usize = 24;
 
 /// A memory file that this process writes.
@@ -108,7 +108,7 @@ impl InheritedCounters {
         }
     }
 
-    /// What was written last; `None` before anything was.
+    /// Reads what was written last; `None` before anything was.
     pub(super) fn read(&self) -> Option<BTreeMap<String, u64>> {
         let slots = [1, 2].map(|number| self.slot(number));
         let newest = slots.into_iter().flatten().max_by_key(|(number, _)| *number);

@@ -1,4 +1,4 @@
-//! What comes from clients, in pieces, as far as there is room and time for it.
+//! Reads bodies of clients, in pieces, as far as there is room and time for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,11 +11,12 @@ use tokio::time::{Instant, timeout_at};
 
 use super::memory_budget::{MemoryBudget, Reservation, SMALL, Waiting};
 
-/// How long a client may take for each [`SMALL`] bytes while others wait for the room that it has. When a
-/// fleet comes again at once, a client may have to wait for a processor for a second or two.
+/// The time that a client may take for each [`SMALL`] bytes while others wait for the room that it
+/// has. When a fleet comes again at once, a client may have to wait for a processor for a second
+/// or two.
 const CONTENDED_READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How requests are read.
+/// The limits on requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadLimits {
     /// The number of bytes one may have.
@@ -36,7 +37,7 @@ pub(crate) enum BodyError {
 /// A body, as it comes.
 pub(crate) struct BodyReader<B> {
     body: B,
-    /// What came and was not asked for yet.
+    /// Bytes that came and were not asked for yet.
     rest: Bytes,
     /// The time that a client may take to send what it began.
     patience: Duration,
@@ -97,7 +98,7 @@ where
         self.deadline.get_or_insert(Instant::now() + self.patience);
     }
 
-    /// What began is there; the client may be silent.
+    /// Records that what began is there; the client may be silent.
     pub(crate) fn end(&mut self) {
         self.deadline = None;
     }

@@ -18,10 +18,10 @@ use tonic::metadata::GRPC_CONTENT_TYPE;
 
 use abide_xds::wire::{DeltaDiscoveryResponse, DiscoveryResponse};
 
-/// How many encodings are remembered at most: a few for each type that clients ask for.
+/// The number of encodings that are remembered at most: a few for each type that clients ask for.
 const MAX_KNOWN: usize = 32;
 
-/// How many bytes stand before a message of gRPC: a flag, and its length.
+/// The number of bytes that stand before a message of gRPC: a flag, and its length.
 pub(crate) const HEAD: usize = 5;
 
 /// Up to how many shared bytes are copied for each client. A frame of their own would cost more.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How many bytes of a request need no room. Whoever wants more has to have sent so many.
+/// The number of bytes of a request that need no room. Whoever wants more has to have sent so many.
 pub(crate) const SMALL: usize = 32 << 10;
 
 /// The room that all share. Who waits longest is next.

@@ -18,7 +18,7 @@ use super::memory_budget::{MemoryBudget, Reservation};
 pub(crate) struct RequestStream<B, R> {
     arriving: BodyReader<B>,
     head: PartialBody,
-    /// What follows the head, once that is there: its length, and what came of it.
+    /// The content after the head, once that is there: its length, and what came of it.
     content: Option<(usize, PartialBody)>,
     /// The number of bytes a request may have.
     most: usize,

@@ -23,7 +23,7 @@ use crate::error::Error;
 
 /// The time that a client may take to introduce itself.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often files are looked at, at most.
+/// The shortest time between two looks at the files.
 const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// TLS for clients.
@@ -45,7 +45,7 @@ pub(crate) struct TlsArgs {
 /// TLS with files that may change.
 pub(crate) struct ReloadingTls {
     files: CertificateFiles,
-    /// What is spoken inside: `h2` or `http/1.1`.
+    /// The protocol that is spoken inside: `h2` or `http/1.1`.
     protocol: &'static [u8],
     current: Mutex<Current>,
 }
@@ -63,7 +63,7 @@ struct Current {
     looked: Instant,
 }
 
-/// What tells a file from one that took its place.
+/// The facts that tell a file from one that took its place.
 #[derive(Debug, PartialEq, Eq)]
 struct FileStamp {
     modified: Option<SystemTime>,

@@ -1,4 +1,4 @@
-//! What a resource refers to.
+//! References from one resource to others.
 
 use abide_instance::{Item, walk};
 use abide_schema::Tree;

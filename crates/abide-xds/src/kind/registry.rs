@@ -7,23 +7,23 @@ use abide_schema::Glob;
 
 use super::{Kind, ROOM, ResourceType, TYPE_URL_PREFIX, builtin};
 
-/// How many types there may be besides the built-in ones.
+/// The number of types that there may be besides the built-in ones.
 const MAX_ADDED: usize = 1000;
 
 /// The name under which types are counted that nobody described.
 const OTHER: &str = "other";
 
-/// What the protocol has to know about a type of resource.
+/// The facts that the protocol has to know about a type of resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TypeEntry {
-    /// What it is called for short, such as `cds`: the name of its files and of what is counted.
+    /// The short name, such as `cds`: the name of its files and of what is counted.
     pub name: String,
     /// The full names of its messages, by major 2 and 3.
     pub messages: [Option<String>; 2],
     /// The full names of its discovery services, by major 2 and 3. Without one, only a stream of
     /// all types has it.
     pub services: [Option<String>; 2],
-    /// What the methods of these are named after: `Stream` and `Delta` before it.
+    /// The end of the names of their methods: `Stream` and `Delta` stand before it.
     pub methods: Option<String>,
     /// The last part of its REST path. Without one, it has none.
     pub rest: Option<String>,
@@ -75,7 +75,7 @@ pub struct Contradiction {
     pub entry: usize,
     /// Its key.
     pub key: TypeKey,
-    /// What is wrong, one phrase.
+    /// The problem, one phrase.
     pub message: String,
 }
 
@@ -230,7 +230,7 @@ impl RegistryBuilder {
         self.wrong.push(Contradiction { entry, key, message: message.into() });
     }
 
-    /// What is wrong with an entry by itself, or beside those before it.
+    /// Records what is wrong with an entry by itself, or beside those before it.
     fn check(&mut self, number: usize, entry: &TypeEntry) {
         let name = &entry.name;
         if !is_word(name) {
@@ -314,7 +314,7 @@ impl RegistryBuilder {
         }
     }
 
-    /// What all of them are together.
+    /// Builds the registry of all of them together.
     fn join(mut self) -> Result<Types, Vec<Contradiction>> {
         let kinds = self.kinds();
         let mut referring: HashMap<String, Vec<ReferringField>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! What a client waits for before it takes requests.
+//! The resources that a client waits for before it takes requests.
 //!
 //! A proxy opens its listeners only when it has clusters, their endpoints, listeners and their routes, in
 //! this order. A refusal ends a wait as an answer does. Clusters with active health checks add one round
@@ -17,21 +17,21 @@ use crate::topic::TypeState;
 /// The number of of the resources that a client waits for are named.
 const MAX_AWAITED: usize = 100;
 
-/// How far a client has come, judged by what it asked for and what it said about the answers.
+/// The progress of a client, judged by what it asked for and what it said about the answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Initialisation {
-    /// How far it has come.
+    /// The phase that it has reached.
     pub phase: Phase,
-    /// What it asked for, or will, and has no answer to, in the order of the protocol. After its start
-    /// these are what it warms up. At most 100 are named.
+    /// The resources that it asked for, or will, and has no answer to, in the order of the
+    /// protocol. After its start these are what it warms up. At most 100 are named.
     pub waits_for: Vec<Awaited>,
-    /// How many more there are.
+    /// The number of others that are not listed.
     pub more: usize,
     /// The clusters whose endpoints it checks before it asks for listeners, by name.
     pub health_checks: Vec<HealthChecks>,
 }
 
-/// How far a client has come.
+/// A phase of the start of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// It waits for resources of this kind, and for those after it. With [`Kind::ENDPOINTS`] it may wait
@@ -46,7 +46,7 @@ pub enum Phase {
 /// Something that a client waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Awaited {
-    /// What it is.
+    /// The kind of the resource.
     pub kind: Kind,
     /// Its name; `None`: all that there is of this kind.
     pub name: Option<Arc<str>>,
@@ -80,7 +80,7 @@ fn first(awaited: impl IntoIterator<Item = Awaited>) -> (Vec<Awaited>, usize) {
 }
 
 impl Session {
-    /// How far its client has come at a moment.
+    /// Returns how far its client has come at a moment.
     pub fn initialisation(&self, now: Duration) -> Initialisation {
         if let Some(only) = &self.options.only {
             let kind = self.options.types.kind(only);
@@ -112,8 +112,8 @@ impl Session {
         self.has_initialised = !waits;
     }
 
-    /// Whether the client asked for listeners after its clusters: proxies do so when these are ready, or
-    /// when they waited long enough.
+    /// Returns true if the client asked for listeners after its clusters: proxies do so when these
+    /// are ready, or when they waited long enough.
     fn is_past_clusters(&self) -> bool {
         let begin = |kind| self.of_kind(kind).map(|topic| topic.number).min();
         let clusters = begin(Kind::CLUSTER);
@@ -131,7 +131,7 @@ impl Session {
         self.topics.iter().filter(move |((it, _), _)| *it == kind).map(|(_, topic)| topic)
     }
 
-    /// What of a kind the client has no answer to, by name.
+    /// Lists the resources of a kind that the client has no answer to, by name.
     fn awaited(&self, kind: Kind) -> Vec<Awaited> {
         if self.options.types.is(kind, |it| it.is_awaited) {
             return self.awaited_by_name(kind);
@@ -167,8 +167,8 @@ impl Session {
         awaited.map(one).collect()
     }
 
-    /// What the client was sent, and did not refuse, that it warms up with resources of a kind. On a
-    /// stream of one type nothing is known of others.
+    /// Lists the resources that the client was sent, and did not refuse, and that it warms up with
+    /// resources of a kind. On a stream of one type nothing is known of others.
     fn held_by_others(&self, kind: Kind) -> impl Iterator<Item = &Arc<Resource>> {
         let is_alone = self.options.only.is_some();
         let topics = self.topics.iter().filter(move |((it, _), _)| {

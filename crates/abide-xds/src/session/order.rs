@@ -1,4 +1,4 @@
-//! What a type should hold now, so that no request is lost while a change goes out.
+//! Decides what a type should hold now, so that no request is lost while a change goes out.
 //!
 //! A resource that directs requests waits until the client accepted the clusters
 //! that it directs them to. A resource that is gone stays for as long as the client
@@ -16,7 +16,7 @@ use crate::resource::Resource;
 use crate::snapshot::Snapshot;
 use crate::topic::Deferred;
 
-/// What a type should hold now.
+/// The content that a type should have now.
 pub(super) struct Planned {
     pub(super) content: Arc<Collection>,
     /// True if it is on the way to something else.
@@ -106,8 +106,9 @@ pub(super) fn plan(
     planned
 }
 
-/// What is in `old` or was retired before, is not in `new`, and may still be asked for: a client
-/// that warms up a cluster waits for its endpoints, also if both are gone by then.
+/// Collects the resources that are in `old` or were retired before, are not in `new`, and may
+/// still be asked for: a client that warms up a cluster waits for its endpoints, also if both are
+/// gone by then.
 pub(super) fn retired(
     types: &Types,
     topics: &Topics,

@@ -191,7 +191,8 @@ struct RouteAction {
     cluster: String,
 }
 
-/// What a client under test is served: a listener, routes, a cluster and its endpoints.
+/// The resources that a client under test is served: a listener, routes, a cluster and its
+/// endpoints.
 #[derive(Clone, Debug, Default)]
 pub(super) struct World {
     /// The names of listeners that a client asks for; without any, there is one that a proxy takes.

@@ -14,8 +14,9 @@ use crate::duration::parse_duration;
 use super::proxy::{AdminPort, Proxy, ProxyArgs, ProxyError};
 use super::ready_file::ReadyFile;
 
-/// How often the proxy is asked to fail its health checks, and how long after a failure: each
-/// time so many times longer, and by up to a tenth more, so that a fleet does not ask at once.
+/// The number of times that the proxy is asked to fail its health checks, and the waits after a
+/// failure: each time so many times longer, and by up to a tenth more, so that a fleet does not
+/// ask at once.
 const STEPS: u32 = 4;
 const FIRST_DELAY: Duration = Duration::from_millis(200);
 const FACTOR: u32 = 5;
@@ -86,7 +87,7 @@ fn report_ready(ready: &ReadyFile) -> io::Result<()> {
     Ok(())
 }
 
-/// How the waiting ended.
+/// The end of the waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     /// No more connections are open than may be.

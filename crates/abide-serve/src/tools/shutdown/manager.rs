@@ -28,7 +28,7 @@ use crate::error::Error;
 use super::proxy::{AdminPort, Proxy, ProxyArgs};
 use super::ready_file::ReadyFile;
 
-/// How many connections may be open at once. The kubelet opens one, a probe another.
+/// The number of connections that may be open at once. The kubelet opens one, a probe another.
 const MAX_CONNECTIONS: usize = 64;
 
 /// The time that the head of a request may take.
@@ -68,7 +68,7 @@ pub(crate) struct ManagerArgs {
     proxy: ProxyArgs,
 }
 
-/// What a request is answered from.
+/// The state that requests are answered from.
 struct Manager {
     ready: ReadyFile,
     check_interval: Duration,
@@ -225,7 +225,7 @@ impl Manager {
         info!(context = "shutdown-manager", "`{ready}` is there: the proxy may end");
     }
 
-    /// What the proxy does now, as JSON.
+    /// Renders what the proxy does now, as JSON.
     async fn status(&self) -> String {
         let draining = self.proxy.is_draining().await;
         let open = self.proxy.open_connections().await;

@@ -1,4 +1,4 @@
-//! What a proxy is asked on its admin port.
+//! Questions to a proxy on its admin port.
 
 use std::fmt;
 use std::time::Duration;
@@ -45,7 +45,7 @@ pub(super) struct ProxyArgs {
 pub(super) trait Proxy {
     /// Makes its health checks fail, so that nobody sends it new connections.
     async fn fail_health_checks(&self) -> Result<(), ProxyError>;
-    /// How many connections clients have open.
+    /// Counts the connections that clients have open.
     async fn open_connections(&self) -> Result<u64, ProxyError>;
 }
 
