@@ -12,8 +12,8 @@ pub(crate) use self::expected::{ExpectArgs, ExpectedClients};
 pub(crate) use self::leases::Leases;
 pub(crate) use self::poll_history::{PollHistory, PollKey};
 pub(crate) use self::server_state::{
-    AggregatedLease, ClientHandle, ClientService, ConnectedClient, ServerState, StreamPermit,
-    increment,
+    AggregatedLease, ClientHandle, ClientService, ConnectedClient, ResponseVerdict, ServerState,
+    StreamPermit, increment,
 };
 pub(crate) use self::shared_session::{ClientState, SharedSession};
 pub(crate) use self::traffic::TrafficCounter;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::resource::Resource;
 use crate::snapshot::Snapshot;
+use crate::topic::Refusal;
 
 /// Something that happened to a stream.
 #[derive(Clone, Debug)]
@@ -22,6 +23,13 @@ pub enum Event {
 pub enum Action {
     /// Send a response.
     Send(Response),
+    /// Take note that the client refuses a response. It comes after what there is to send.
+    Refused {
+        /// The type of the resources.
+        type_url: Arc<str>,
+        /// The response, and what the client said.
+        refusal: Refusal,
+    },
     /// End the stream with an error.
     End(StreamError),
 }

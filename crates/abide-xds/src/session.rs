@@ -15,7 +15,7 @@ use crate::message::{Action, Event, Names, Request, Response, StreamError};
 use crate::names::SharedNames;
 use crate::resource::Resource;
 use crate::snapshot::Snapshot;
-use crate::topic::{TypeState, TypeStatus};
+use crate::topic::{StreamKind, TypeState, TypeStatus};
 
 /// The number of bytes a type URL may have.
 const MAX_TYPE_URL: usize = 1024;
@@ -112,9 +112,13 @@ impl Session {
         if self.is_over {
             return Vec::new();
         }
+        let mut refused = None;
         match event {
             Event::Request(request) => match self.request(now, &request) {
-                Ok(()) => self.note_progress(),
+                Ok(()) => {
+                    self.note_progress();
+                    refused = self.find_refusal(&request);
+                }
                 Err(ending) => {
                     self.is_over = true;
                     return vec![Action::End(ending)];
@@ -130,7 +134,22 @@ impl Session {
             }
             Event::Tick => self.reconsider(),
         }
-        self.send(now)
+        let mut actions = self.send(now);
+        actions.extend(refused);
+        actions
+    }
+
+    /// Returns what a request refuses. One that comes late, with the nonce of an older response,
+    /// stands by the refusal before.
+    fn find_refusal(&self, request: &Request) -> Option<Action> {
+        request.error.as_ref()?;
+        let url: Arc<str> = match &self.options.only {
+            Some(only) => Arc::clone(only),
+            None => request.type_url.as_str().into(),
+        };
+        let key = (self.options.types.kind(&url), url);
+        let refusal = self.topics.get(&key)?.refusal.clone()?;
+        Some(Action::Refused { type_url: key.1, refusal })
     }
 
     /// Returns the time at which [`Event::Tick`] is due, if nothing happens before.
@@ -193,7 +212,11 @@ impl Session {
         let names = &self.options.names;
         let topic = self.topics.entry(key).or_insert_with(|| TypeState::new(number, names));
         let before = topic.subscription.len();
-        let counts = topic.request(request, self.options.only.is_some(), served, now);
+        let stream = match self.options.only {
+            Some(_) => StreamKind::OneType,
+            None => StreamKind::Aggregated,
+        };
+        let counts = topic.handle_request(request, stream, served, now);
         if topic.is_answered() {
             topic.first_answer.get_or_insert(now);
         }
@@ -297,7 +320,7 @@ impl Action {
     pub fn response(&self) -> Option<&Response> {
         match self {
             Action::Send(response) => Some(response),
-            Action::End(_) => None,
+            Action::Refused { .. } | Action::End(_) => None,
         }
     }
 }

@@ -16,6 +16,15 @@ const MAX_IN_FLIGHT: usize = 16;
 /// The number of bytes that are kept of what a client says about a response that it refuses.
 const MAX_MESSAGE: usize = 4096;
 
+/// The types that may be on a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StreamKind {
+    /// One type alone: other types of the client have streams of their own.
+    OneType,
+    /// All types of the client (ADS).
+    Aggregated,
+}
+
 /// One type on one stream.
 #[derive(Debug, Default)]
 pub(crate) struct TypeState {
@@ -125,16 +134,22 @@ impl TypeState {
 
     /// Takes a request in; `served` is all that there is of the type. Returns whether there may be
     /// something to answer.
-    pub(crate) fn request(
+    pub(crate) fn handle_request(
         &mut self,
         request: &Request,
-        is_alone: bool,
+        stream: StreamKind,
         served: &Arc<Collection>,
         now: Duration,
     ) -> bool {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         match &request.names {
-            Names::Sotw(names) => self.handle_sotw(request, names, is_first, is_alone),
+            Names::Sotw(names) if is_first => {
+                self.is_unanswered = true;
+                self.has_more = !request.version.is_empty();
+                self.replace_subscription(names);
+                true
+            }
+            Names::Sotw(names) => self.handle_sotw(request, names, stream),
             Names::Delta { subscribe, unsubscribe, held } if is_first => {
                 self.is_delta = true;
                 self.is_unanswered = true;
@@ -190,21 +205,14 @@ impl TypeState {
         Arc::new(Collection::of(held))
     }
 
-    /// A request in the state of the world. Source: "ACK/NACK and versioning" of the xDS
-    /// protocol: only the nonce says which response it is about.
-    fn handle_sotw(
-        &mut self,
-        request: &Request,
-        names: &[String],
-        is_first: bool,
-        is_alone: bool,
-    ) -> bool {
-        if is_first {
-            self.is_unanswered = true;
-            self.has_more = !request.version.is_empty();
-        } else if let Some((nonce, _)) = &self.last {
+    /// Handles a further request in the state of the world. Source: "ACK/NACK and versioning" of
+    /// the xDS protocol: only the nonce says which response it is about, the version does not.
+    fn handle_sotw(&mut self, request: &Request, names: &[String], stream: StreamKind) -> bool {
+        if let Some((nonce, _)) = &self.last {
+            // It crossed the response that is newer, which the client has not seen yet. It will ask
+            // again with that nonce, so that answering now would answer twice.
             if **nonce != *request.nonce {
-                return false; // It crossed the response that is newer; another one will follow.
+                return false;
             }
             let is_repeated = !self.answered(&request.nonce, request.error.as_deref());
             let before = (self.subscription.is_wildcard(), Arc::clone(self.subscription.set()));
@@ -214,7 +222,7 @@ impl TypeState {
             self.pending.extend(added);
             // On a stream of its own, a repeated request says that something is warming up
             // there which this stream knows nothing of.
-            if is_repeated && is_same && is_alone && request.error.is_none() {
+            if is_repeated && is_same && stream == StreamKind::OneType && request.error.is_none() {
                 self.pending.extend(names.iter().map(|it| Arc::from(it.as_str())));
             }
             if !is_same {
@@ -222,10 +230,15 @@ impl TypeState {
             }
             return true;
         }
+        self.replace_subscription(names);
+        true
+    }
+
+    /// Replaces the names of a client that nothing was sent to yet.
+    fn replace_subscription(&mut self, names: &[String]) {
         let added = self.subscription.replace(names);
         self.pending.extend(added);
         self.forget_unasked();
-        true
     }
 
     /// Marks what a change of another type has to be warmed up with.

@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
 use abide_xds::wire::{Node, VersionedTypeUrl, one_line, simple_name};
-use abide_xds::{ClientProfile, Initialisation, Refusal, RollBack, RolledBack, SharedNames, View};
+use abide_xds::{
+    ClientProfile, Initialisation, Refusal, Resource, RollBack, RolledBack, SharedNames, View,
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::expected::ExpectedClients;
 use super::leases::{Lease, Leases};
 use super::shared_session::{ClientState, SharedSession};
-use super::traffic::TrafficCounters;
+use super::traffic::{TrafficCounter, TrafficCounters};
 use super::usage::VersionUsage;
 use crate::error::Error;
 use crate::limits::{Limits, SecondStream};
@@ -154,6 +156,13 @@ impl ConnectedClient {
     }
 }
 
+/// The verdict of a client on a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResponseVerdict {
+    Accepted,
+    Refused,
+}
+
 /// The counters since the start of the first epoch.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCounters {
@@ -176,6 +185,39 @@ pub(crate) struct ServerCounters {
 }
 
 impl ServerCounters {
+    /// Counts a request of a client, and what it says about a response, if anything.
+    pub(crate) fn count_request(&self, type_url: &str, answer: Option<ResponseVerdict>) {
+        increment(&self.requests);
+        self.traffic.add(type_url, &[(TrafficCounter::Requests, 1)]);
+        match answer {
+            Some(ResponseVerdict::Accepted) => {
+                self.traffic.add(type_url, &[(TrafficCounter::Acks, 1)]);
+            }
+            Some(ResponseVerdict::Refused) => {
+                increment(&self.nacks);
+                self.traffic.add(type_url, &[(TrafficCounter::Nacks, 1)]);
+            }
+            None => {}
+        }
+    }
+
+    /// Counts a response with its resources.
+    pub(crate) fn count_response<'r>(
+        &self,
+        type_url: &str,
+        resources: impl ExactSizeIterator<Item = &'r Arc<Resource>>,
+    ) {
+        increment(&self.responses);
+        let count = resources.len();
+        let bytes = resources.map(|resource| resource.body.len()).sum();
+        let counts = [
+            (TrafficCounter::Responses, 1),
+            (TrafficCounter::Resources, count),
+            (TrafficCounter::Bytes, bytes),
+        ];
+        self.traffic.add(type_url, &counts);
+    }
+
     /// Each with its name and what it counts, without those of [`TrafficCounters`].
     pub(crate) fn all(&self) -> Vec<(&'static str, &'static str, u64)> {
         let all = [

@@ -407,6 +407,7 @@ async fn converse<I: Incoming>(
                         break;
                     }
                 }
+                Action::Refused { .. } => {}
                 Action::End(ending) => {
                     stage.watch(|it| it.faults.push(format!("it broke the protocol: {ending:?}")));
                 }

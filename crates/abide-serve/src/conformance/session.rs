@@ -57,6 +57,7 @@ impl Sessions {
                         .collect(),
                     removed: response.removed.iter().map(ToString::to_string).collect(),
                 }),
+                Action::Refused { .. } => {}
                 Action::End(StreamError::Invalid(why) | StreamError::TooMuch(why)) => {
                     end = Some(why)
                 }

@@ -20,8 +20,8 @@ use tower_service::Service;
 
 use super::health_checks;
 use crate::clients::{
-    AggregatedLease, ClientHandle, ClientService, ClientState, ServerState, SharedSession,
-    StreamPermit, TrafficCounter, increment,
+    AggregatedLease, ClientHandle, ClientService, ResponseVerdict, ServerState, SharedSession,
+    StreamPermit, increment,
 };
 use crate::error::Error;
 use crate::listeners::DrainSignal;
@@ -349,12 +349,7 @@ impl DiscoveryStream<'_> {
         let answered = self.group.terms.type_url(self.fleet.apis.types(), &request.type_url);
         let answered = answered.map_err(|error| Status::failed_precondition(error.to_string()))?;
         request.type_url = answered.to_string();
-        increment(&self.fleet.counters.requests);
         let type_url = self.only.as_deref().unwrap_or(&request.type_url);
-        let is_refusal = request.error.is_some();
-        if is_refusal {
-            increment(&self.fleet.counters.nacks);
-        }
         // A client that refuses a type over and over is heard, but not every time.
         let is_news =
             self.warned.get(type_url).is_none_or(|it| it.elapsed() > REFUSAL_LOG_INTERVAL);
@@ -368,10 +363,13 @@ impl DiscoveryStream<'_> {
                 "a client refused a response"
             );
         }
-        let is_answer = is_refusal || !request.nonce.is_empty();
-        let answer = if is_refusal { TrafficCounter::Nacks } else { TrafficCounter::Acks };
-        let counts = [(TrafficCounter::Requests, 1), (answer, usize::from(is_answer))];
-        self.fleet.counters.traffic.add(type_url, &counts);
+        // Only the nonce says that a request answers a response (xDS, "ACK/NACK and versioning").
+        let answer = match (&request.error, &*request.nonce) {
+            (Some(_), _) => Some(ResponseVerdict::Refused),
+            (None, "") => None,
+            (None, _) => Some(ResponseVerdict::Accepted),
+        };
+        self.fleet.counters.count_request(type_url, answer);
         let type_url = request.type_url.clone();
         let actions = self.talk.step(Event::Request(request));
         drop(room);
@@ -380,14 +378,6 @@ impl DiscoveryStream<'_> {
         if !self.counted.contains(asked) {
             self.fleet.usage.count(&self.fleet.apis, asked);
             self.counted.insert(asked.to_owned());
-        }
-        if let Some(view) = self.view.as_ref().filter(|_| is_refusal) {
-            let ClientState { types, .. } = self.talk.client_state();
-            let of_it = types.iter().filter(|it| type_url.is_empty() || *it.type_url == *type_url);
-            for it in of_it {
-                let Some(refusal) = &it.refused else { continue };
-                self.fleet.record_refusal(&self.node, view, &it.type_url, refusal);
-            }
         }
         Ok(())
     }
@@ -409,15 +399,8 @@ impl DiscoveryStream<'_> {
                         removed = response.removed.len(),
                         "sent a response"
                     );
-                    increment(&self.fleet.counters.responses);
-                    let traffic = &self.fleet.counters.traffic;
-                    let bytes = response.resources.iter().map(|it| it.body.len()).sum();
-                    let counts = [
-                        (TrafficCounter::Responses, 1),
-                        (TrafficCounter::Resources, response.resources.len()),
-                        (TrafficCounter::Bytes, bytes),
-                    ];
-                    traffic.add(&response.type_url, &counts);
+                    let counters = &self.fleet.counters;
+                    counters.count_response(&response.type_url, response.resources.iter());
                     let encoded = self.fleet.encodings.encode(&response);
                     let Err(TrySendError::Full(encoded)) = self.outgoing.try_send(Ok(encoded))
                     else {
@@ -427,6 +410,11 @@ impl DiscoveryStream<'_> {
                     if sent.await.is_err() {
                         increment(&self.fleet.counters.streams_stalled);
                         return Err(Status::deadline_exceeded("the client does not read"));
+                    }
+                }
+                Action::Refused { type_url, refusal } => {
+                    if let Some(view) = &self.view {
+                        self.fleet.record_refusal(&self.node, view, &type_url, &refusal);
                     }
                 }
                 Action::End(StreamError::Invalid(message)) => {

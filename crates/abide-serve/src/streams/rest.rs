@@ -19,8 +19,7 @@ use tokio::time::{Instant, sleep_until};
 pub(crate) use self::answers::render_json;
 use self::answers::{AnswerBody, AnswerCache};
 use crate::clients::{
-    ClientService, ClientState, Leases, PollHistory, PollKey, ServerState, TrafficCounter,
-    increment,
+    ClientService, ClientState, Leases, PollHistory, PollKey, ResponseVerdict, ServerState,
 };
 use crate::listeners::{AllowedHosts, DrainSignal};
 use crate::transport::{BodyError, BodyReader, PartialBody, Reservation, explain_compression};
@@ -107,16 +106,14 @@ async fn poll(
         }
     };
     let node = said.brief();
-    increment(&fleet.counters.requests);
     let guest = fleet.register_client(admission, node.clone(), transport, ClientService::Discovery);
-    let traffic = &fleet.counters.traffic;
-    traffic.add(&type_url, &[(TrafficCounter::Requests, 1)]);
     let error = member(&request, "error_detail").filter(|it| !it.is_null());
     let error =
         error.map(|it| it.get("message").and_then(Value::as_str).unwrap_or_default().to_owned());
+    // A poll has no nonce: only a refusal says that it answers a response.
+    let answer = error.as_ref().map(|_| ResponseVerdict::Refused);
+    fleet.counters.count_request(&type_url, answer);
     if let Some(error) = &error {
-        increment(&fleet.counters.nacks);
-        traffic.add(&type_url, &[(TrafficCounter::Nacks, 1)]);
         let (node, error) = (&*node.id, truncate(error));
         tracing::warn!(node, r#type = type_url, error, "a client refused a response");
     }
@@ -188,14 +185,7 @@ async fn poll(
                 polls.polled.record_answer(&asker, &content, true);
             } else if !is_early && !is_refused {
                 polls.polled.record_answer(&asker, &content, false);
-                increment(&fleet.counters.responses);
-                let bytes = content.iter().map(|it| it.body.len()).sum();
-                let counts = [
-                    (TrafficCounter::Responses, 1),
-                    (TrafficCounter::Resources, content.len()),
-                    (TrafficCounter::Bytes, bytes),
-                ];
-                traffic.add(&type_url, &counts);
+                fleet.counters.count_response(&type_url, content.iter());
                 // Much takes long.
                 let text = tokio::task::block_in_place(|| {
                     polls.answers.text(fleet.apis.newest, &type_url, &content)

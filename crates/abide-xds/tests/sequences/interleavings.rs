@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use abide_xds::{Event, Names, Options, Request, Session};
+use abide_xds::{Action, Event, Names, Options, Request, Session};
 use fastrand::Rng;
 
 use super::laws::{Client, KINDS, scene, type_url};
@@ -115,6 +115,28 @@ fn nonces_are_new_and_known() {
         assert_eq!(now, given, "the nonce `{nonce}`");
     }
     play.run("> eds ack f\n< eds f");
+}
+
+#[test]
+fn a_session_says_what_a_client_refuses() {
+    let mut play = Play::new(Options::default());
+    play.run("serve cds: a b\n> cds\n< cds a b");
+    let mut refuse = |nonce: &str| {
+        let request = Request {
+            type_url: url("cds"),
+            nonce: nonce.to_owned(),
+            version: String::new(),
+            error: Some("no".to_owned()),
+            names: Names::Sotw(Vec::new()),
+        };
+        play.session.step(Duration::ZERO, Event::Request(request))
+    };
+    assert!(refuse("another").is_empty(), "no response has this nonce");
+    let actions = refuse("1");
+    let [Action::Refused { type_url, refusal }] = &*actions else { panic!("{actions:?}") };
+    assert_eq!((&**type_url, &*refusal.message), (&*url("cds"), "no"));
+    let names: Vec<&str> = refusal.resources.iter().map(|(name, _)| &**name).collect();
+    assert_eq!(names, ["a", "b"]);
 }
 
 /// What a session holds does not grow with time, also for a client that never answers and one that

@@ -114,6 +114,7 @@ impl Client {
                     self.observer.response(&response);
                     self.inbox.push_back(response);
                 }
+                Action::Refused { .. } => {}
                 Action::End(ending) => panic!("{ending:?}"),
             }
         }

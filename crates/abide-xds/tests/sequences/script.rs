@@ -147,6 +147,8 @@ impl Play {
                         _ => panic!("no such line: {line}"),
                     };
                     self.unread = self.session.step(self.now, event);
+                    // A script is what is on the wire.
+                    self.unread.retain(|it| !matches!(it, Action::Refused { .. }));
                     for action in &self.unread {
                         if let Action::Send(response) = action {
                             let ty = word(&response.type_url).to_owned();
@@ -240,6 +242,7 @@ impl Play {
             .iter()
             .map(|it| match it {
                 Action::Send(response) => format!("< {}", written(response)),
+                Action::Refused { type_url, .. } => format!("refused {type_url}"),
                 Action::End(ending) => format!("{ending:?}"),
             })
             .collect();

@@ -118,10 +118,15 @@ async fn wait(proxy: &impl Proxy, args: &ShutdownArgs, last: &mut Option<u64>) -
         Err(error) => error!(context = "shutdown", "health checks of the proxy go on: {error}"),
     }
     sleep(check_delay).await;
+    let mut failures = 0_u32;
     loop {
         let next = Instant::now() + check_interval;
         match proxy.open_connections().await {
             Ok(open) => {
+                if failures > 1 {
+                    info!(context = "shutdown", failures, "open connections can be counted again");
+                }
+                failures = 0;
                 *last = Some(open);
                 let min = args.min_open_connections;
                 info!(
@@ -134,7 +139,13 @@ async fn wait(proxy: &impl Proxy, args: &ShutdownArgs, last: &mut Option<u64>) -
                     return open;
                 }
             }
-            Err(error) => error!(context = "shutdown", "cannot count open connections: {error}"),
+            Err(error) => {
+                // A proxy that is gone stays gone: its error is logged once, not for ever.
+                failures = failures.saturating_add(1);
+                if failures == 1 {
+                    error!(context = "shutdown", "cannot count open connections: {error}");
+                }
+            }
         }
         // The time that the answer took is no part of the interval, unless it took longer.
         sleep_until(next.max(Instant::now())).await;
