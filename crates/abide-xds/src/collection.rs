@@ -11,11 +11,11 @@ use crate::resource::{Resource, hash};
 /// before, and to nothing, which new clients have.
 const MAX_DIFFERENCES: usize = 4;
 
-/// How many sets of names it is remembered for which resources they select: as many kinds of clients may
-/// want parts of it without slowing each other down.
+/// The number of sets of names for which it is remembered which resources they select: as many
+/// kinds of clients may want parts of it without slowing each other down.
 const MAX_SELECTIONS: usize = 256;
 
-/// The place where a resource stands in a list by name, or where it would.
+/// Finds where a resource stands in a list by name, or where it would.
 fn place(resources: &[Arc<Resource>], name: &str) -> Result<usize, usize> {
     resources.binary_search_by(|it| (*it.name).cmp(name))
 }
@@ -202,8 +202,8 @@ impl Collection {
         selected
     }
 
-    /// What takes a client from `old` to this one: the same answer for all who ask soon after one
-    /// another.
+    /// Returns the change that takes a client from `old` to this one: the same answer for all who
+    /// ask soon after one another.
     pub(crate) fn since(&self, old: &Arc<Collection>) -> Arc<Difference> {
         let mut known = self.differences.lock().unwrap_or_else(PoisonError::into_inner);
         let is_it = |(it, _): &&(Weak<Collection>, _)| std::ptr::eq(it.as_ptr(), &raw const **old);

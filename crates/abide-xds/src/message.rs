@@ -44,7 +44,7 @@ pub struct Request {
     /// In the state of the world, the version of what the client accepted last, here or on another
     /// stream; empty if it accepted nothing. It only says whether the client has anything.
     pub version: String,
-    /// The reason why that response is refused.
+    /// The message with which that response is refused.
     pub error: Option<String>,
     /// The resources that the client wants.
     pub names: Names,
@@ -89,7 +89,7 @@ pub struct Response {
     pub is_delta: bool,
 }
 
-/// The reason why the server ends a stream.
+/// An error with which the server ends a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StreamError {
     /// The client broke the protocol.

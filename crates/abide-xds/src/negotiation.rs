@@ -16,7 +16,7 @@ const MAX_LISTED: usize = 256;
 /// The package that the second major kept the extensions of HTTP, network and listeners in.
 const OLDER_EXTENSIONS: &str = "envoy.config.filter.";
 
-/// The reason why a client cannot be served as it asks.
+/// An error of a client that cannot be served as it asks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NegotiationError {
     /// It lists more types than a client may.

@@ -43,7 +43,7 @@ impl<H: Holds> Holds for Arc<H> {
     }
 }
 
-/// The reason why a resource is not served any more.
+/// A resource that is not served any more, and who refused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolledBack {
     /// The resource and its version.

@@ -23,7 +23,7 @@ pub struct SupportedFields<'t> {
     pub releases: &'t Releases<'t>,
     /// What they are served.
     pub terms: &'t ClientProfile,
-    /// How what is served becomes what they understand.
+    /// The converter that makes what they understand of what is served.
     pub translator: &'t VersionConverter<'t>,
 }
 
@@ -46,7 +46,7 @@ pub struct Loss {
     pub dropped: Vec<String>,
     /// Fields that they do not know, and get in an older form.
     pub downgraded: Vec<Downgrade>,
-    /// The reason why they do not get the resource as it is now at all.
+    /// An explanation, if they do not get the resource as it is now at all.
     pub held_back: Option<String>,
 }
 
@@ -166,7 +166,7 @@ fn assembled(types: &BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>>) -> S
     Snapshot::of_collections(types.iter().map(|(url, it)| (Arc::clone(url), collection(it))))
 }
 
-/// The reason why a resource is held back from clients.
+/// An error for which a resource is held back from clients.
 #[derive(Debug, thiserror::Error)]
 enum Unservable {
     #[error("{0}")]

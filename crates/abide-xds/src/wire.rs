@@ -418,7 +418,7 @@ impl DiscoveryResponse {
 }
 
 impl DeltaDiscoveryResponse {
-    /// What of a response is for its client alone.
+    /// Returns the part of a response that differs per client.
     pub fn head(response: &Response) -> DeltaDiscoveryResponse {
         DeltaDiscoveryResponse {
             system_version_info: response.version.to_string(),

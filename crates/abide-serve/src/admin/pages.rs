@@ -277,12 +277,12 @@ async fn config_dump(State(fleet): Pages) -> impl IntoResponse {
 }
 
 async fn fail(State(fleet): Pages) -> &'static str {
-    fleet.fail_health_checks(true);
+    fleet.fail_health_checks();
     "OK\n"
 }
 
 async fn recover(State(fleet): Pages) -> &'static str {
-    fleet.fail_health_checks(false);
+    fleet.pass_health_checks();
     "OK\n"
 }
 

@@ -60,7 +60,7 @@ pub(super) async fn modify(
     }
 }
 
-/// The reason why the body of a request was not read.
+/// Explains why the body of a request was not read.
 fn unread(status: StatusCode) -> String {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => {

@@ -84,7 +84,7 @@ impl ExpectedClients {
         ExpectedClients { args, warned: Mutex::default() }
     }
 
-    /// The reason why a client is not expected: one phrase. Warns about it when it comes first.
+    /// Explains why a client is not expected: one phrase. Warns about it when it comes first.
     pub(crate) fn check_expected(&self, node: &Node) -> Option<String> {
         let why = self.find_mismatch(node)?;
         let mut hash = Sha256::new();

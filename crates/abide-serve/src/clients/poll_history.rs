@@ -89,8 +89,25 @@ impl PollHistory {
         Some(Refusal { version: Arc::clone(sent.version()), message, resources: new })
     }
 
-    /// Records what a poll is answered; `is_held` says that its client has it already.
-    pub(crate) fn record_answer(&self, asker: &PollKey, content: &Arc<Collection>, is_held: bool) {
+    /// Records that the client of a poll has already what it would be answered.
+    pub(crate) fn record_held(&self, asker: &PollKey, content: &Arc<Collection>) {
+        self.update(asker, |answer| {
+            *answer = PollAnswer { accepted: Some(Arc::clone(content)), sent: None };
+        });
+    }
+
+    /// Records what a poll is answered.
+    pub(crate) fn record_answer(&self, asker: &PollKey, content: &Arc<Collection>) {
+        self.update(asker, |answer| {
+            let is_same = |it: &&(Arc<Collection>, u32)| it.0.version() == content.version();
+            let times = answer.sent.as_ref().filter(is_same).map_or(0, |it| it.1);
+            answer.sent = Some((Arc::clone(content), times.saturating_add(1)));
+        });
+    }
+
+    /// Updates the last answers to a node, and forgets the oldest of other nodes if there are too
+    /// many.
+    fn update(&self, asker: &PollKey, update: impl FnOnce(&mut PollAnswer)) {
         let mut answers = self.answers();
         let mut answer = match answers.last.remove(asker) {
             Some(answer) => {
@@ -102,13 +119,7 @@ impl PollHistory {
                 PollAnswer::default()
             }
         };
-        if is_held {
-            answer = PollAnswer { accepted: Some(Arc::clone(content)), sent: None };
-        } else {
-            let is_same = |it: &&(Arc<Collection>, u32)| it.0.version() == content.version();
-            let times = answer.sent.as_ref().filter(is_same).map_or(0, |it| it.1);
-            answer.sent = Some((Arc::clone(content), times.saturating_add(1)));
-        }
+        update(&mut answer);
         answers.resources += answer.resources();
         answers.last.insert(asker.clone(), answer);
         while answers.order.len() > MAX_ENTRIES || answers.resources > MAX_RESOURCES {
@@ -146,9 +157,9 @@ mod tests {
         let (me, first) = (asker("me"), content(&[("a", "1"), ("b", "1")]));
         let second = content(&[("a", "2"), ("b", "1")]);
         assert_eq!(polled.record_request(&me, "", Some("no")), None, "it was answered nothing");
-        polled.record_answer(&me, &first, false);
+        polled.record_answer(&me, &first);
         assert_eq!(polled.record_request(&me, first.version(), None), None, "it accepts");
-        polled.record_answer(&me, &second, false);
+        polled.record_answer(&me, &second);
         let said = refused(polled.record_request(&me, first.version(), Some("too fast")));
         assert_eq!(said, Some(("too fast".to_owned(), vec!["a".to_owned()])));
         assert_eq!(polled.record_request(&asker("you"), first.version(), Some("no")), None);
@@ -159,23 +170,23 @@ mod tests {
     fn a_poll_that_comes_again_and_again_refuses_without_a_word() {
         let polled = PollHistory::default();
         let (me, first, second) = (asker("me"), content(&[("a", "1")]), content(&[("a", "2")]));
-        polled.record_answer(&me, &first, true);
-        polled.record_answer(&me, &second, false);
+        polled.record_held(&me, &first);
+        polled.record_answer(&me, &second);
         assert_eq!(
             polled.record_request(&me, first.version(), None),
             None,
             "the answer may be lost"
         );
-        polled.record_answer(&me, &second, false);
+        polled.record_answer(&me, &second);
         let said = refused(polled.record_request(&me, first.version(), None));
         assert_eq!(said, Some((NO_REASON.to_owned(), vec!["a".to_owned()])));
         // Another change is another chance.
-        polled.record_answer(&me, &content(&[("a", "3")]), false);
+        polled.record_answer(&me, &content(&[("a", "3")]));
         assert_eq!(polled.record_request(&me, first.version(), None), None);
         // Who starts anew has nothing and refuses nothing.
         for _ in 0..5 {
             assert_eq!(polled.record_request(&me, "", None), None);
-            polled.record_answer(&me, &second, false);
+            polled.record_answer(&me, &second);
         }
     }
 
@@ -184,7 +195,7 @@ mod tests {
         let polled = PollHistory::default();
         let (one, other) = (content(&[("a", "1")]), content(&[("a", "2")]));
         for number in 0..=MAX_ENTRIES {
-            polled.record_answer(&asker(&number.to_string()), &one, false);
+            polled.record_answer(&asker(&number.to_string()), &one);
         }
         assert_eq!(polled.answers().last.len(), MAX_ENTRIES);
         assert_eq!(polled.record_request(&asker("0"), "", Some("no")), None, "it is forgotten");
@@ -193,14 +204,14 @@ mod tests {
         let many: Vec<(&str, &str)> = names.iter().map(|it| (&**it, "1")).collect();
         let many = content(&many);
         for node in ["a", "b", "c", "d", "e"] {
-            polled.record_answer(&asker(node), &many, false);
+            polled.record_answer(&asker(node), &many);
         }
         assert!(polled.answers().resources <= MAX_RESOURCES);
         assert_eq!(polled.record_request(&asker("a"), "", Some("no")), None, "it made room");
         assert!(polled.record_request(&asker("e"), "", Some("no")).is_some());
         // What is counted is what there is.
-        polled.record_answer(&asker("e"), &other, true);
-        polled.record_answer(&asker("e"), &one, false);
+        polled.record_held(&asker("e"), &other);
+        polled.record_answer(&asker("e"), &one);
         assert_eq!(polled.record_request(&asker("e"), one.version(), None), None);
         let answers = polled.answers();
         let sum: usize = answers.last.values().map(PollAnswer::resources).sum();

@@ -68,11 +68,11 @@ struct AcceptedResources {
 struct State {
     clients: BTreeMap<u64, ConnectedClient>,
     next: u64,
-    /// The reason why the newest resources are not served.
+    /// Problems for which the newest resources are not served.
     refused: Vec<String>,
     /// The name that their source has for those.
     refused_revision: Option<String>,
-    /// The reason why the source cannot be read now.
+    /// The error with which the source cannot be read now.
     away: Option<String>,
     /// Decides when and how far to go back, if ever.
     roll_back: Option<RollBack<Arc<ServedResources>>>,
@@ -83,7 +83,7 @@ struct State {
 }
 
 impl State {
-    /// The reason why clients are to leave, if they are.
+    /// Says why clients are to leave, if they are.
     fn drains(&self) -> Option<&'static str> {
         match (self.closes, self.fails_health_checks) {
             (true, _) => Some("the listeners of clients close"),
@@ -99,7 +99,7 @@ pub(crate) struct SourceStatus {
     pub(crate) serving: Option<String>,
     /// The name that it has for what is newest, if that was refused.
     pub(crate) refused: Option<String>,
-    /// The reason why it cannot be read now.
+    /// The error with which it cannot be read now.
     pub(crate) away: Option<String>,
 }
 
@@ -119,12 +119,12 @@ pub(crate) struct ConnectedClient {
     /// `v2` or `v3`.
     pub(crate) transport: &'static str,
     pub(crate) protocol: ClientService,
-    /// The reason why it is not expected here, if it is not.
+    /// An explanation, if it is not expected here.
     pub(crate) surprise: Option<String>,
     seen: ClientView,
 }
 
-/// The place where it is seen what a client has.
+/// A view of what a client has.
 #[derive(Clone, Debug, Default)]
 enum ClientView {
     /// Nowhere yet.
@@ -561,7 +561,7 @@ impl ServerState {
         })
     }
 
-    /// The reason why it is not ready for clients, one line each.
+    /// Lists why it is not ready for clients, one line each.
     pub(crate) fn readiness_problems(&self) -> Vec<String> {
         let state = self.state();
         let mut lines = state.refused.clone();
@@ -577,13 +577,16 @@ impl ServerState {
         self.drains().is_none() && self.served.borrow().is_some()
     }
 
-    /// Has health checks fail, or not any more.
-    pub(crate) fn fail_health_checks(&self, fails: bool) {
-        self.state().fails_health_checks = fails;
-        match fails {
-            true => self.gates.fail_health_checks(),
-            false => self.gates.pass_health_checks(),
-        }
+    /// Makes health checks fail: clients look for another server.
+    pub(crate) fn fail_health_checks(&self) {
+        self.state().fails_health_checks = true;
+        self.gates.fail_health_checks();
+    }
+
+    /// Makes health checks pass again: clients that have not left stay.
+    pub(crate) fn pass_health_checks(&self) {
+        self.state().fails_health_checks = false;
+        self.gates.pass_health_checks();
     }
 
     /// Closes the listeners of clients for good: at once, or when all of them had the time to leave.
@@ -592,7 +595,7 @@ impl ServerState {
         tokio::spawn(async move { self.gates.close(is_graceful).await });
     }
 
-    /// The reason why clients are to leave, if they are: one phrase.
+    /// Says why clients are to leave, if they are: one phrase.
     pub(crate) fn drains(&self) -> Option<&'static str> {
         self.state().drains()
     }
@@ -640,7 +643,7 @@ impl ServerState {
     }
 }
 
-/// The reason why a resource is not served, in one line.
+/// Explains in one line why a resource is not served.
 fn taken_back(it: &RolledBack) -> String {
     let ty = simple_name(&it.resource.type_url);
     let clients = if it.clients == 1 { "client" } else { "clients" };

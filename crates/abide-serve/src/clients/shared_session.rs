@@ -49,7 +49,7 @@ impl SharedSession {
         state.session.step(self.begin.elapsed(), Event::Snapshot(Arc::clone(&view.snapshot)))
     }
 
-    /// The time that it is until [`Event::Tick`] is due, if it will be.
+    /// Returns the time until [`Event::Tick`] is due, if it will be.
     pub(crate) fn time_until_tick(&self) -> Option<Duration> {
         let deadline = self.state().session.deadline();
         deadline.map(|it| it.saturating_sub(self.begin.elapsed()))

@@ -1,6 +1,7 @@
 //! Messages on a stream, in either variant of the protocol.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use abide_xds::Names;
 use bytes::Bytes;
@@ -51,7 +52,30 @@ pub(crate) struct ReceivedResource {
 pub(crate) enum Arrival {
     Response(Received),
     /// The end, and why.
-    End(String),
+    End(StreamEnd),
+}
+
+/// The end of a stream, with what was said about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StreamEnd {
+    /// The server does not have the method: it may speak gRPC, but not xDS.
+    Unimplemented(String),
+    /// Anything else ended it.
+    Closed(String),
+}
+
+impl StreamEnd {
+    pub(crate) fn closed(reason: impl Into<String>) -> StreamEnd {
+        StreamEnd::Closed(reason.into())
+    }
+}
+
+impl fmt::Display for StreamEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamEnd::Unimplemented(reason) | StreamEnd::Closed(reason) => f.write_str(reason),
+        }
+    }
 }
 
 /// The part that all resources share: the first field is the name.

@@ -43,7 +43,7 @@ pub(crate) struct Stream {
     pub(crate) is_rest: bool,
 }
 
-/// The reason why a scenario stops before its end.
+/// A stop of a scenario before its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// It cannot be played here: why.

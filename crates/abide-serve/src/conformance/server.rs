@@ -24,7 +24,7 @@ use tonic::transport::Endpoint;
 use tonic::{Code, Status};
 use tonic_prost::ProstCodec;
 
-use super::message::{Arrival, Ask, Received, ReceivedResource};
+use super::message::{Arrival, Ask, Received, ReceivedResource, StreamEnd};
 use super::play::{Stop, Stream, Target};
 use super::resources::{MARK, Served, Type, messages};
 use crate::transport::{read_body, send_request};
@@ -53,7 +53,7 @@ pub(crate) enum Changes {
     Command(String),
 }
 
-/// The place where a server is, and how it is treated.
+/// The addresses of a server, and how it is treated.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerOptions {
     /// Its gRPC services: `HOST:PORT`.
@@ -82,7 +82,7 @@ pub(crate) struct Server {
     changes: u16,
     /// True if it was found to speak HTTP/2.
     is_greeted: bool,
-    /// The reason why there is nobody to play with, once that is known.
+    /// An explanation why there is nobody to play with, once that is known.
     absent: Option<String>,
 }
 
@@ -213,8 +213,8 @@ impl Server {
             let response = match next {
                 Ok(Some((_, Arrival::Response(response)))) => response,
                 Ok(Some((_, Arrival::End(why)))) => {
-                    if why.starts_with(&said(&Status::new(Code::Unimplemented, ""))) {
-                        self.absent = Some(why.clone());
+                    if let StreamEnd::Unimplemented(reason) = &why {
+                        self.absent = Some(reason.clone());
                     }
                     self.probe = None;
                     return Err(Stop::Fail(format!(
@@ -380,19 +380,21 @@ async fn talk<Q, R>(
     mut asked: mpsc::UnboundedReceiver<Ask>,
     number: usize,
     arrived: &mpsc::Sender<(usize, Arrival)>,
-) -> String
+) -> StreamEnd
 where
     Q: Message + Default + From<Ask> + 'static,
     R: Message + Default + Into<Received> + 'static,
 {
-    let Ok(path) = path.parse() else { return format!("`{path}` is not a path") };
+    let Ok(path) = path.parse() else {
+        return StreamEnd::Closed(format!("`{path}` is not a path"));
+    };
     let channel = match endpoint.connect().await {
         Ok(channel) => channel,
-        Err(error) => return chain(&error),
+        Err(error) => return StreamEnd::Closed(describe_chain(&error)),
     };
     let mut grpc = Grpc::new(channel).max_decoding_message_size(usize::MAX);
     if let Err(error) = grpc.ready().await {
-        return chain(&error);
+        return StreamEnd::Closed(describe_chain(&error));
     }
     let (requests, sent) = mpsc::channel::<Q>(1);
     let codec = ProstCodec::<Q, R>::default();
@@ -403,11 +405,11 @@ where
         tokio::select! {
             opened = &mut opening => match opened {
                 Ok(opened) => break opened.into_inner(),
-                Err(status) => return said(&status),
+                Err(status) => return end_with(&status),
             },
             ask = asked.recv() => match ask {
                 Some(ask) => drop(requests.send(ask.into()).await),
-                None => return "the client left".to_owned(),
+                None => return StreamEnd::closed("the client left"),
             },
         }
     };
@@ -417,26 +419,30 @@ where
                 Ok(Some(message)) => {
                     let response = Arrival::Response(message.into());
                     if arrived.send((number, response)).await.is_err() {
-                        return "the client left".to_owned();
+                        return StreamEnd::closed("the client left");
                     }
                 }
-                Ok(None) => return "the server ended it".to_owned(),
-                Err(status) => return said(&status),
+                Ok(None) => return StreamEnd::closed("the server ended it"),
+                Err(status) => return end_with(&status),
             },
             ask = asked.recv() => match ask {
                 Some(ask) => drop(requests.send(ask.into()).await),
-                None => return "the client left".to_owned(),
+                None => return StreamEnd::closed("the client left"),
             },
         }
     }
 }
 
-fn said(status: &Status) -> String {
-    format!("{:?}: {}", status.code(), status.message())
+fn end_with(status: &Status) -> StreamEnd {
+    let reason = format!("{:?}: {}", status.code(), status.message());
+    match status.code() {
+        Code::Unimplemented => StreamEnd::Unimplemented(reason),
+        _ => StreamEnd::Closed(reason),
+    }
 }
 
 /// An error with what is behind it.
-fn chain(error: &dyn std::error::Error) -> String {
+fn describe_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
@@ -453,8 +459,8 @@ async fn poll(
     mut asked: mpsc::UnboundedReceiver<Ask>,
     number: usize,
     arrived: &mpsc::Sender<(usize, Arrival)>,
-) -> String {
-    let Some(mut ask) = asked.recv().await else { return "the client left".to_owned() };
+) -> StreamEnd {
+    let Some(mut ask) = asked.recv().await else { return StreamEnd::closed("the client left") };
     loop {
         let answer = tokio::select! {
             answer = post(address, path, body(&ask)) => answer,
@@ -463,7 +469,7 @@ async fn poll(
                     ask = newer;
                     continue;
                 }
-                None => return "the client left".to_owned(),
+                None => return StreamEnd::closed("the client left"),
             },
         };
         match answer {
@@ -471,14 +477,14 @@ async fn poll(
             Ok(Some(response)) => {
                 let response = Arrival::Response(response);
                 if arrived.send((number, response)).await.is_err() {
-                    return "the client left".to_owned();
+                    return StreamEnd::closed("the client left");
                 }
                 match asked.recv().await {
                     Some(newer) => ask = newer,
-                    None => return "the client left".to_owned(),
+                    None => return StreamEnd::closed("the client left"),
                 }
             }
-            Err(error) => return error,
+            Err(error) => return StreamEnd::Closed(error),
         }
     }
 }

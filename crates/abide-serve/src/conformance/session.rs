@@ -8,7 +8,7 @@ use abide_xds::{
     Action, Event, Options, Reference, Request, Resource, Session, Snapshot, StreamError,
 };
 
-use super::message::{Arrival, Ask, Received, ReceivedResource};
+use super::message::{Arrival, Ask, Received, ReceivedResource, StreamEnd};
 use super::play::{Outcome, Rules, Stop, Stream, Target, play};
 use super::resources::Served;
 use super::scenario::Scenario;
@@ -65,7 +65,7 @@ impl Sessions {
         }
         (self.fault)(&mut responses);
         self.arrivals.extend(responses.into_iter().map(|it| (stream, Arrival::Response(it))));
-        self.arrivals.extend(end.map(|why| (stream, Arrival::End(why))));
+        self.arrivals.extend(end.map(|why| (stream, Arrival::End(StreamEnd::Closed(why)))));
     }
 }
 

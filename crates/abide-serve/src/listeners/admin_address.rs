@@ -12,7 +12,7 @@ use tokio::net::UnixListener;
 use crate::error::Error;
 use crate::transport::listen;
 
-/// The place where the admin pages are to be.
+/// The address of the admin pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AdminAddress {
     Tcp(SocketAddr),

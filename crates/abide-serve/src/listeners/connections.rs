@@ -110,7 +110,7 @@ impl Listener {
         Ok(Listener { door, asked, socket: TcpListener::from_std(socket)? })
     }
 
-    /// The place where it listens; empty if the system does not say.
+    /// Returns the address where it listens; empty if the system does not say.
     pub(crate) fn address(&self) -> String {
         self.socket.local_addr().map_or_else(|_| String::new(), |it| it.to_string())
     }

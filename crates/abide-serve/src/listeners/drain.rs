@@ -44,7 +44,7 @@ pub(crate) enum DrainType {
     ModifyOnly,
 }
 
-/// The reason why a listener drains.
+/// An event for which a listener drains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DrainCause {
     /// An operator has health checks fail.
@@ -73,7 +73,7 @@ struct DrainPeriod {
     over: Duration,
 }
 
-/// The reason why connections leave now, and since when.
+/// Events for which connections leave now, and since when.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct DrainState(BTreeMap<DrainCause, DrainPeriod>);
 

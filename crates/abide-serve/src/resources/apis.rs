@@ -227,7 +227,7 @@ fn read_rows(path: &Path) -> Result<Vec<ClientRow>, Error> {
     rows.collect()
 }
 
-/// The reason why a table of clients cannot be read.
+/// An error in a table of clients.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum TableError {
     #[error("{0}")]

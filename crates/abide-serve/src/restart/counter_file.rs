@@ -77,7 +77,7 @@ impl AsFd for CounterFile {
     }
 }
 
-/// The reason why counters of another process cannot be read.
+/// An error of counters of another process that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CounterFileError {
     #[error(transparent)]
@@ -129,7 +129,7 @@ impl InheritedCounters {
     }
 }
 
-/// The place where the slot with a number is.
+/// Returns the offset of the slot with a number.
 fn slot_at(number: u64) -> u64 {
     HEADER as u64 + number % 2 * SLOT as u64
 }

@@ -22,7 +22,7 @@ pub(super) struct Handshake {
 }
 
 impl Handshake {
-    /// What a process of this program says.
+    /// Builds the greeting of a process of this program.
     pub(super) fn of(epoch: u32) -> Handshake {
         Handshake {
             protocol_major: MAJOR,

@@ -18,7 +18,7 @@ use crate::clients::ServerState;
 use crate::error::Error;
 use crate::listeners::{Listener, ListenerKind};
 
-/// The reason why nothing is taken over.
+/// An error for which nothing is taken over.
 pub(super) enum TakeoverError {
     /// There is no other process, or it ended meanwhile.
     Gone,

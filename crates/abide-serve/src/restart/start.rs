@@ -10,12 +10,12 @@ use crate::error::Error;
 use crate::listeners::{Listener, ListenerKind};
 use crate::transport::listen;
 
-/// What a process starts with.
+/// The sockets that a process starts with.
 pub(crate) struct Start {
     pub(crate) listeners: Vec<Listener>,
     /// The process that it takes over from, if there is one.
     pub(crate) predecessor: Option<Predecessor>,
-    /// The place where the next process finds this one.
+    /// The socket by which the next process finds this one.
     pub(crate) socket: Option<UnixListener>,
 }
 

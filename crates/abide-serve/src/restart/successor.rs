@@ -20,7 +20,7 @@ use super::messages::{
 use crate::clients::ServerState;
 use crate::listeners::Listener;
 
-/// How many processes are talked to at once. All but one of them are refused.
+/// The number of processes that are talked to at once. All but one of them are refused.
 const MAX_CALLERS: usize = 8;
 /// The time that a process waits for the one whose turn it is: that may have ended just now.
 const GRACE: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! What everyone gets, as files, for clients that read files.
+//! Writes what everyone gets to files, for clients that read files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

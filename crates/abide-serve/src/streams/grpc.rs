@@ -34,7 +34,7 @@ use crate::transport::{
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
 
-/// How long refusals of one type on one stream are not logged again.
+/// The time for which refusals of one type on one stream are not logged again.
 const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The discovery services of both majors, found by path.
@@ -77,7 +77,8 @@ impl DiscoveryMethod {
 }
 
 impl DiscoveryMethod {
-    /// What a request may list: a stream of one type stays in the major of its path.
+    /// Filters the versions that a request may list: a stream of one type stays in the major of
+    /// its path.
     fn listed(&self, mut versions: Vec<VersionedTypeUrl>) -> Vec<VersionedTypeUrl> {
         versions.retain(|it| self.only.as_ref().is_none_or(|only| it.type_url == **only));
         versions
@@ -299,13 +300,13 @@ struct DiscoveryStream<'f> {
     outgoing: &'f mpsc::Sender<Result<EncodedMessage, Status>>,
     node: Node,
     only: Option<Arc<str>>,
-    /// What its client understands.
+    /// The clients that understand the same as its client.
     group: Group,
     /// The types that were counted.
     counted: BTreeSet<String>,
-    /// What its client is served.
+    /// The view that its client is served.
     view: Option<Arc<View>>,
-    /// When a refusal was logged last, by type.
+    /// The time at which a refusal was logged last, by type.
     warned: BTreeMap<String, Instant>,
 }
 

@@ -15,7 +15,7 @@ use crate::clients::{ClientService, ServerState, StreamPermit, increment};
 use crate::listeners::DrainSignal;
 use crate::transport::{EncodedMessage, RequestStream};
 
-/// How often a client is to report the health of nothing.
+/// The interval at which a client is to report the health of nothing.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The major of the transport whose health discovery service has its stream at a path.

@@ -43,7 +43,7 @@ struct Polls {
     names: AllowedHosts,
     /// The polls that wait, by node and type: the newest of a node for a type ends the one before.
     waiting: Leases<PollKey>,
-    /// What they were answered.
+    /// The answers that they got.
     polled: Arc<PollHistory>,
     /// The texts of answers.
     answers: Arc<AnswerCache>,
@@ -182,9 +182,9 @@ async fn poll(
             let is_refused =
                 error.is_some() && refused.as_ref().is_some_and(|it| it.version == version);
             if *version == *held {
-                polls.polled.record_answer(&asker, &content, true);
+                polls.polled.record_held(&asker, &content);
             } else if !is_early && !is_refused {
-                polls.polled.record_answer(&asker, &content, false);
+                polls.polled.record_answer(&asker, &content);
                 fleet.counters.count_response(&type_url, content.iter());
                 // Much takes long.
                 let text = tokio::task::block_in_place(|| {
@@ -250,7 +250,7 @@ async fn read(
     }
 }
 
-/// What about a request is not what its name says, if anything: one phrase.
+/// Finds a field of a request that has another type than it must have: one phrase.
 fn find_invalid_field(request: &Value) -> Option<String> {
     const STRING: (&str, fn(&Value) -> bool) = ("a string", Value::is_string);
     const OBJECT: (&str, fn(&Value) -> bool) = ("an object", Value::is_object);
@@ -286,7 +286,8 @@ fn find_invalid_field(request: &Value) -> Option<String> {
         .or_else(|| wrong(error, "error_detail.", &["message"], STRING))
 }
 
-/// How far a client has come that polls for a type, judged by whether it holds or refuses anything.
+/// Returns how far a client has come that polls for a type, judged by whether it holds or refuses
+/// anything.
 fn poll_progress(
     types: &Types,
     type_url: &str,

@@ -25,7 +25,7 @@ pub(crate) struct ReadLimits {
     pub(crate) patience: Duration,
 }
 
-/// The reason why something does not come.
+/// An error of a body that does not come.
 #[derive(Debug)]
 pub(crate) enum BodyError {
     /// It takes too long.
@@ -41,12 +41,12 @@ pub(crate) struct BodyReader<B> {
     rest: Bytes,
     /// The time that a client may take to send what it began.
     patience: Duration,
-    /// When the whole of it must be there, if it began.
+    /// The time at which the whole of it must be there, if it began.
     deadline: Option<Instant>,
     room: Arc<MemoryBudget>,
 }
 
-/// The reason why a body is not read that is encoded as its head says, if so: one phrase.
+/// Explains why a body is not read that is encoded as its head says, if so: one phrase.
 pub(crate) fn explain_compression(encoding: Option<&HeaderValue>) -> Option<String> {
     let plain = |it: &HeaderValue| it.is_empty() || it.as_bytes().eq_ignore_ascii_case(b"identity");
     let encoding = encoding.filter(|it| !plain(it))?;

@@ -3,7 +3,7 @@
 use abide_schema::value::{Codec, Entry, MAX_NESTING, Message, Value};
 use abide_schema::{Cardinality, Tree};
 
-/// The reason why a value has no canonical form.
+/// An error of a value that has no canonical form.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CanonicalizeError {
     #[error("messages nest too deeply")]

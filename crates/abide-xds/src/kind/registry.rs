@@ -391,7 +391,7 @@ struct FieldPath {
     field: String,
 }
 
-/// The reason why a text does not name a field.
+/// An error of a text that does not name a field.
 #[derive(Debug, thiserror::Error)]
 enum FieldPathError {
     #[error("`{0}` is not a field: write it as MESSAGE.FIELD")]

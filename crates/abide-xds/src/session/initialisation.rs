@@ -50,7 +50,7 @@ pub struct Awaited {
     pub kind: Kind,
     /// Its name; `None`: all that there is of this kind.
     pub name: Option<Arc<str>>,
-    /// The reason why the client still waits, one phrase.
+    /// An explanation why the client still waits, one phrase.
     pub reason: String,
 }
 
@@ -181,7 +181,7 @@ impl Session {
         })
     }
 
-    /// The reason why the client still waits for a resource.
+    /// Explains why the client still waits for a resource.
     fn reason(&self, kind: Kind, name: &str) -> String {
         let Some(target) = &self.target else { return "nothing is served yet".to_owned() };
         let mut topics = self.topics.iter().filter(|((it, _), _)| *it == kind);

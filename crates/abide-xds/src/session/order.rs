@@ -137,7 +137,7 @@ pub(super) fn retired(
     all
 }
 
-/// The reason why requests cannot be directed by a resource yet. Clients ask for the first ones
+/// Explains why requests cannot be directed by a resource yet. Clients ask for the first ones
 /// before they answer about clusters: for these it is enough that the clusters are on
 /// the way before them.
 fn not_ready(

@@ -23,7 +23,7 @@ pub(super) struct UnknownFieldFilter<'a> {
 pub(super) struct UnknownElement {
     /// Its full name.
     element: String,
-    /// The reason why these clients cannot have it, one phrase.
+    /// An explanation why these clients cannot have it, one phrase.
     reason: String,
 }
 

@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use crate::clients::ClientHandle;
 use crate::error::Error;
 
-/// How many texts are remembered at most, for as long as one of their readers is there.
+/// The number of texts that are remembered at most, for as long as one of their readers is there.
 const MAX_KNOWN: usize = 32;
 
-/// How much of a text a client is given at once.
+/// The number of bytes of a text that a client is given at once.
 const PIECE: usize = 64 << 10;
 
 /// The texts that were made lately.
@@ -74,7 +74,7 @@ pub(super) struct AnswerBody {
 impl AnswerBody {
     /// The body of an answer to this client.
     pub(super) fn body(text: Arc<Vec<u8>>, guest: ClientHandle) -> Body {
-        /// What several bodies share.
+        /// A text that several bodies share.
         struct Shared(Arc<Vec<u8>>);
         impl AsRef<[u8]> for Shared {
             fn as_ref(&self) -> &[u8] {

@@ -58,7 +58,7 @@ pub(super) struct AdminPort {
     listeners: Vec<String>,
 }
 
-/// The reason why the proxy did not answer as it should.
+/// An error of a proxy that did not answer as it should.
 #[derive(Debug)]
 pub(super) enum ProxyError {
     /// It could not be asked.
