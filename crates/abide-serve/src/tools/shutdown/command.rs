@@ -119,6 +119,7 @@ async fn wait(proxy: &impl Proxy, args: &ShutdownArgs, last: &mut Option<u64>) -
     }
     sleep(check_delay).await;
     let mut failures = 0_u32;
+    let mut logged = None;
     loop {
         let next = Instant::now() + check_interval;
         match proxy.open_connections().await {
@@ -127,6 +128,7 @@ async fn wait(proxy: &impl Proxy, args: &ShutdownArgs, last: &mut Option<u64>) -
                     info!(context = "shutdown", failures, "open connections can be counted again");
                 }
                 failures = 0;
+                logged = None;
                 *last = Some(open);
                 let min = args.min_open_connections;
                 info!(
@@ -140,10 +142,12 @@ async fn wait(proxy: &impl Proxy, args: &ShutdownArgs, last: &mut Option<u64>) -
                 }
             }
             Err(error) => {
-                // A proxy that is gone stays gone: its error is logged once, not for ever.
+                // A proxy that is gone stays gone: an error that repeats is logged once, and counted.
                 failures = failures.saturating_add(1);
-                if failures == 1 {
-                    error!(context = "shutdown", "cannot count open connections: {error}");
+                let message = error.to_string();
+                if logged.as_ref() != Some(&message) {
+                    error!(context = "shutdown", "cannot count open connections: {message}");
+                    logged = Some(message);
                 }
             }
         }
