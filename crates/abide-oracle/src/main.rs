@@ -13,6 +13,7 @@ mod buf;
 mod edits;
 mod envoy;
 mod generators;
+mod judged_pairs;
 mod pages;
 mod protoc;
 mod requirements;

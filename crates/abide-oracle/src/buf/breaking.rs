@@ -20,7 +20,7 @@ use abide_harness::corpora::{self, Corpus};
 use abide_harness::programs::{Protoc, output, stdout, workspace};
 use serde_json::Value;
 
-use crate::buf::judged::{BufReport, Judged};
+use crate::judged_pairs::{BufReport, JudgedPair};
 use crate::protoc::wire::{messages, string};
 use crate::runtimes::witnesses;
 
@@ -96,9 +96,9 @@ pub(crate) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) 
 }
 
 /// Checks all pairs with both tools.
-fn judged(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<Judged>> {
+fn judged(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<JudgedPair>> {
     let next = AtomicUsize::new(0);
-    let work = || -> std::result::Result<Vec<(usize, Judged)>, String> {
+    let work = || -> std::result::Result<Vec<(usize, JudgedPair)>, String> {
         let mut done = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
@@ -121,14 +121,14 @@ fn judged(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<Judged>> 
     Ok(all.into_iter().map(|(_, judged)| judged).collect())
 }
 
-fn judge(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Judged> {
+fn judge(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<JudgedPair> {
     // Other pairs, which are checked at the same time, have trees with the same names.
     let name = |side: &str| format!("{}.{side}", pair.name.replace([' ', '/', '#', '→'], "-"));
     let old = set(&pair.old, &name("old"), protoc, abide)?;
     let sets = [old, set(&pair.new, &name("new"), protoc, abide)?];
     let theirs = buf(&sets)?;
     let findings = findings(pair, protoc, abide)?;
-    Ok(Judged { name: pair.name.clone(), sets, findings, theirs })
+    Ok(JudgedPair { name: pair.name.clone(), sets, findings, theirs })
 }
 
 /// Finds the reason of each difference and writes the table; true if all have one.

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use abide_harness::Result;
 use serde_json::{Value, json};
 
-use crate::buf::judged::Judged;
+use crate::judged_pairs::JudgedPair;
 
 /// Known cases that the Python packages cannot show: a prefix of the rule, a part of
 /// their output, and the reason.
@@ -34,7 +34,7 @@ const SWAPPED: &str = "the same by name, another field by number";
 
 /// Replays all witnesses; true if each misbehaves as claimed, or has a reason why
 /// these libraries cannot show it.
-pub(crate) fn run(pairs: &[Judged], show: usize) -> Result<bool> {
+pub(crate) fn run(pairs: &[JudgedPair], show: usize) -> Result<bool> {
     let mut tried = Vec::new();
     let mut lines = String::new();
     for pair in pairs {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 /// The results for a pair.
-pub(crate) struct Judged {
+pub(crate) struct JudgedPair {
     pub(crate) name: String,
     /// The sets of descriptors of the old and the new tree.
     pub(crate) sets: [PathBuf; 2],
