@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 /// The files and folders below a folder, relative to it, with `/` between names.
 fn list_paths(folder: &Path, prefix: &str, paths: &mut BTreeSet<String>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let entry = entry.unwrap();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let entry = entry.expect("the folder can be read");
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
-        if entry.file_type().unwrap().is_dir() {
+        if entry.file_type().expect("it has a type").is_dir() {
             list_paths(&entry.path(), &format!("{path}/"), paths);
         }
         paths.insert(path);
