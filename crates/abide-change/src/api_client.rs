@@ -22,7 +22,7 @@ fn lost(words: String) -> LostSymbol {
     LostSymbol { surface: Surface::SourceGapic, symbol: words }
 }
 
-/// What a client loses whose default host changed.
+/// Returns what a client loses whose default host changed.
 pub fn lost_endpoint(old: Service<'_>, new: Service<'_>) -> Option<LostSymbol> {
     let host = |it: Service<'_>| {
         let entry = Holder::Element(Element::Service(it)).custom("google.api.default_host");
@@ -35,7 +35,7 @@ pub fn lost_endpoint(old: Service<'_>, new: Service<'_>) -> Option<LostSymbol> {
         .then(|| lost(format!("`{name}Client.DEFAULT_ENDPOINT` changed from `{was}` to `{is}`")))
 }
 
-/// What a client loses that no longer asks for a scope.
+/// Returns what a client loses that no longer asks for a scope.
 pub fn lost_scope(old: Service<'_>, scope: &str) -> LostSymbol {
     lost(format!("`{}Transport.AUTH_SCOPES` no longer has `{scope}`", old.name()))
 }
@@ -48,7 +48,7 @@ pub fn lost_parameter(old: Method<'_>, new: Method<'_>, signature: &str) -> Opti
     Some(lost(format!("`{}` lost its parameter `{name}`", call(old))))
 }
 
-/// What a call returned and no longer does, if either is more than the response.
+/// Returns what a call returned and no longer does, if either is more than the response.
 pub fn lost_result(old: Method<'_>, new: Method<'_>) -> Option<LostSymbol> {
     let was = Outcome::of(old)?;
     match Outcome::of(new) {
@@ -148,7 +148,7 @@ fn parts(signature: &str) -> impl Iterator<Item = &str> {
     signature.split(',').map(str::trim).filter(|it| !it.is_empty())
 }
 
-/// Whether a path leads to a field that clients set by itself. A request of another package
+/// Returns true if a path leads to a field that clients set by itself. A request of another package
 /// is not wrapped, so only its scalars are.
 fn is_parameter(method: Method<'_>, path: &str) -> bool {
     let mut message = method.input();

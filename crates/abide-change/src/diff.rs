@@ -63,7 +63,7 @@ pub struct Diff<'t> {
     /// The extensions of each message, for both trees.
     extensions: [OnceLock<FxHashMap<MessageId, Vec<FieldId>>>; 2],
     compared: Compared,
-    /// Whether shapes were compared by how rare they are in both trees.
+    /// True if shapes were compared by how rare they are in both trees.
     weighed_shapes: AtomicBool,
     pub(crate) proving: Proving,
     /// The names in generated code of the old tree and the new one.
@@ -94,14 +94,15 @@ macro_rules! other_side {
 }
 
 impl<'t> Diff<'t> {
-    /// Whether elements may have been paired by how rare their shape is in both trees. The pairs
-    /// then depend on every file; otherwise only on those that changed, and on what they name.
+    /// Returns true if elements may have been paired by how rare their shape is in both trees. The
+    /// pairs then depend on every file; otherwise only on those that changed, and on what they
+    /// name.
     pub fn weighed_shapes(&self) -> bool {
         self.weighed_shapes.load(Ordering::Relaxed)
     }
 
-    /// Whether a file of either side does not parse. What is on one side alone may then be in that
-    /// file on the other, so nobody knows whether it came, went or moved.
+    /// Returns true if a file of either side does not parse. What is on one side alone may then be
+    /// in that file on the other, so nobody knows whether it came, went or moved.
     pub fn is_incomplete(&self) -> bool {
         [self.old, self.new].iter().any(|it| it.unknown_packages().len() > 0)
     }
@@ -173,8 +174,8 @@ impl<'t> Diff<'t> {
         }
     }
 
-    /// Whether two messages are the same message, the one old and the other new; also if that is
-    /// not known, because either may be in a file that does not parse on the other side.
+    /// Returns true if two messages are the same message, the one old and the other new; also if
+    /// that is not known, because either may be in a file that does not parse on the other side.
     pub fn same_message(&self, old: Message<'t>, new: Message<'t>) -> bool {
         match self.new_message(old) {
             Some(it) => it == new,
@@ -190,7 +191,8 @@ impl<'t> Diff<'t> {
         }
     }
 
-    /// Whether two types are the same type, the one old and the other new, as far as that is known.
+    /// Returns true if two types are the same type, the one old and the other new, as far as that
+    /// is known.
     pub fn same_type(&self, old: Type, new: Type) -> bool {
         match (old, new) {
             (Type::Scalar(old), Type::Scalar(new)) => old == new,
@@ -221,7 +223,7 @@ impl<'t> Diff<'t> {
         pairs.into_iter().filter(differ).collect()
     }
 
-    /// Whether a field stands where another stood: the two share nothing but
+    /// Returns true if a field stands where another stood: the two share nothing but
     /// their number, or one of their names is that of another field. An extension is
     /// known by its full name, so one that shares nothing else was renamed.
     pub fn is_replaced(&self, old: Field<'t>, new: Field<'t>) -> bool {
@@ -238,15 +240,15 @@ impl<'t> Diff<'t> {
                 || !new.is_extension() && differs())
     }
 
-    /// What a field without a new side is now: the extension with its number. The reverse for an
-    /// extension. On the wire the two are one.
+    /// Returns what a field without a new side is now: the extension with its number. The reverse
+    /// for an extension. On the wire the two are one.
     pub fn converted_into(&self, old: Field<'t>) -> Option<Field<'t>> {
         debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");
         self.converted.new_of.get(&old.id).map(|&id| self.new.field(id))
     }
 
-    /// What an extension without an old side was: the field with its number. The reverse for a
-    /// field.
+    /// Returns what an extension without an old side was: the field with its number. The reverse
+    /// for a field.
     pub fn converted_from(&self, new: Field<'t>) -> Option<Field<'t>> {
         debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
         self.converted.old_of.get(&new.id).map(|&id| self.old.field(id))
@@ -260,7 +262,7 @@ impl<'t> Diff<'t> {
         is_free.then(|| holder.field_named(new.name())).flatten()
     }
 
-    /// Whether an enum is held by no field of the old tree: then it is there for
+    /// Returns true if an enum is held by no field of the old tree: then it is there for
     /// others, whose values nobody can show.
     pub fn is_for_others(&self, old: Enum<'t>) -> bool {
         self.users(Direction::Backward, old.id).next().is_none()
@@ -306,7 +308,7 @@ impl<'t> Diff<'t> {
         extensions.get(&message.id).into_iter().flatten().map(|id| tree.field(*id))
     }
 
-    /// Where the surviving container of an element that is gone stands: the
+    /// Returns where the surviving container of an element that is gone stands: the
     /// innermost enclosing message, enum or service, else the top of its file,
     /// else nowhere.
     pub fn container(&self, gone: Element<'t>) -> Option<Place> {
@@ -339,14 +341,14 @@ impl<'t> Diff<'t> {
         around.or_else(top)
     }
 
-    /// How the constraints of an element changed; `None` for what has none.
+    /// Returns how the constraints of an element changed; `None` for what has none.
     pub fn constraints(&self, old: Element<'t>, new: Element<'t>) -> Option<Arc<Comparison>> {
         debug_assert!(self.is_old(old.file().tree), "{old:?} is not of the old tree");
         debug_assert!(self.is_new(new.file().tree), "{new:?} is not of the new tree");
         self.compared.of(old, new)
     }
 
-    /// Whether this is the old tree: a view of the other side has a number of an
+    /// Returns true if this is the old tree: a view of the other side has a number of an
     /// element there, which means another one here.
     fn is_old(&self, tree: &Tree) -> bool {
         std::ptr::eq(tree, self.old)
@@ -367,21 +369,21 @@ impl<'t> Diff<'t> {
         self.new.files().filter(|file| self.same_old[file.id.0 as usize].is_none())
     }
 
-    /// Whether nothing of a file that is gone lives on elsewhere.
+    /// Returns true if nothing of a file that is gone lives on elsewhere.
     pub fn went_whole(&self, old: File<'t>) -> bool {
         debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");
         self.went_whole[old.id.0 as usize]
     }
 
-    /// Whether nothing of a file that is new lived elsewhere.
+    /// Returns true if nothing of a file that is new lived elsewhere.
     pub fn came_whole(&self, new: File<'t>) -> bool {
         debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
         self.came_whole[new.id.0 as usize]
     }
 }
 
-/// What has the name of a field, or the full name of an extension, in the message of the other side
-/// that holds `twin`.
+/// Returns what has the name of a field, or the full name of an extension, in the message of the
+/// other side that holds `twin`.
 pub fn namesake<'t>(of: Field<'t>, twin: Field<'t>) -> Option<Field<'t>> {
     named_in(twin.containing_message()?, of)
 }

@@ -23,7 +23,7 @@ impl Effects {
         1 << surface as u32
     }
 
-    /// What `with` makes of both sets of each direction.
+    /// Returns what `with` makes of both sets of each direction.
     fn merged(self, other: Effects, with: impl Fn(u64, u64) -> u64) -> Effects {
         let mut sets = self.sets;
         for (set, other) in sets.iter_mut().zip(other.sets) {
@@ -63,12 +63,12 @@ impl Effects {
         self.sets[direction as usize] |= Effects::bit(surface);
     }
 
-    /// Whether the set has this effect.
+    /// Returns true if the set has this effect.
     pub fn contains(self, surface: Surface, direction: Direction) -> bool {
         self.sets[direction as usize] & Effects::bit(surface) != 0
     }
 
-    /// Whether nobody is broken.
+    /// Returns true if nobody is broken.
     pub fn is_empty(self) -> bool {
         self == Effects::NONE
     }
@@ -97,7 +97,7 @@ impl Effects {
         })
     }
 
-    /// Whether the new side breaks for users of the old.
+    /// Returns true if the new side breaks for users of the old.
     pub fn breaks_backward(self) -> bool {
         self.directions().any(|direction| direction == Direction::Backward)
     }

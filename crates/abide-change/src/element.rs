@@ -28,15 +28,15 @@ pub fn first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
     names
 }
 
-/// What a file declares at its top level.
+/// Returns what a file declares at its top level.
 pub fn top_level<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
     let messages = file.messages().map(Element::Message);
     let types = messages.chain(file.enums().map(Element::Enum));
     types.chain(file.services().map(Element::Service)).chain(file.extensions().map(Element::Field))
 }
 
-/// Whether an element can move to another file and be the same: a member stays with its message,
-/// enum or service.
+/// Returns true if an element can move to another file and be the same: a member stays with its
+/// message, enum or service.
 pub(crate) fn may_move(element: Element<'_>) -> bool {
     match element {
         Element::Message(_) | Element::Enum(_) | Element::Service(_) => true,
@@ -45,7 +45,7 @@ pub(crate) fn may_move(element: Element<'_>) -> bool {
     }
 }
 
-/// Whether the full names of two messages, enums or services are one.
+/// Returns true if the full names of two messages, enums or services are one.
 pub(crate) fn have_equal_names(old: Element<'_>, new: Element<'_>) -> bool {
     match (old.parent(), new.parent()) {
         _ if old.name() != new.name() => false,

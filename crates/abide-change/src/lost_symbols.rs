@@ -43,7 +43,7 @@ impl Correspondence for Diff<'_> {
     }
 }
 
-/// What code written against the old stubs of an element loses: at most one symbol
+/// Returns what code written against the old stubs of an element loses: at most one symbol
 /// for each language, the one that most callers use.
 pub fn lost<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> (Effects, Vec<LostSymbol>) {
     each_language(|language| match change {
@@ -56,7 +56,7 @@ pub fn lost<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> (Effects, Vec<L
     })
 }
 
-/// What code loses that uses an element, because of the other name of its type:
+/// Returns what code loses that uses an element, because of the other name of its type:
 /// `user` and `ty` are the old and the new side of both.
 pub fn lost_by_use<'t>(
     diff: &Diff<'t>,

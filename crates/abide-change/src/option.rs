@@ -248,7 +248,7 @@ pub fn files<'t>(change: Change<File<'t>>) -> Option<(Holder<'t>, Holder<'t>)> {
     Some((Holder::File(old), Holder::File(new)))
 }
 
-/// Whether the file is of edition 2024 or later.
+/// Returns true if the file is of edition 2024 or later.
 pub fn since_2024(file: File<'_>) -> bool {
     file.decl().edition >= Edition::Edition2024
 }
@@ -262,7 +262,7 @@ pub struct Difference<'t> {
     pub old: Vec<&'t Entry>,
     /// The new values.
     pub new: Vec<&'t Entry>,
-    /// Whether it stays in the source: no descriptor set has it, and nothing depends on it.
+    /// True if it stays in the source: no descriptor set has it, and nothing depends on it.
     pub is_source_only: bool,
 }
 
@@ -426,7 +426,7 @@ pub fn inherited<'t>(
     found
 }
 
-/// Whether an enclosing element sets it.
+/// Returns true if an enclosing element sets it.
 fn between<'t>(element: Element<'t>, own: &impl Fn(Holder<'t>) -> Option<&'t Entry>) -> bool {
     let mut next = element.parent();
     while let Some(parent) = next {

@@ -36,7 +36,7 @@ pub(crate) struct Proving {
 }
 
 impl<'t> Diff<'t> {
-    /// What happens to values of a field when they cross, in each encoding and
+    /// Returns what happens to values of a field when they cross, in each encoding and
     /// direction. For a field that only one side has, its values are tried, and its
     /// absence. For a field that both have, absence is not tried: it does not depend
     /// on name or number.
@@ -71,7 +71,7 @@ impl<'t> Diff<'t> {
         proof.on(&surfaces)
     }
 
-    /// What readers do with values of a field if another field has its number: even
+    /// Returns what readers do with values of a field if another field has its number: even
     /// a value that fits is read as something else.
     pub fn prove_replaced(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = self.prove_field(Change::Both { old, new });
@@ -81,8 +81,8 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens to values of a field that became an extension with the same number, or of an
-    /// extension that became a field: the wire may not notice, but JSON and text format write
+    /// Returns what happens to values of a field that became an extension with the same number, or
+    /// of an extension that became a field: the wire may not notice, but JSON and text format write
     /// another name. `are_two` says that the two share nothing but the number.
     pub fn prove_converted(&self, old: Field<'t>, new: Field<'t>, are_two: bool) -> Proof {
         let mut proof = self.prove_absence(old, new).on(&[Surface::Wire]);
@@ -100,7 +100,7 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens in JSON and text format, which know fields by their names, to a
+    /// Returns what happens in JSON and text format, which know fields by their names, to a
     /// field whose name another field has now.
     pub fn prove_namesakes(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = self.prove_kept(old, new);
@@ -110,7 +110,7 @@ impl<'t> Diff<'t> {
         proof.on(&[Surface::Json, Surface::Text])
     }
 
-    /// What happens if a field that both sides have is absent.
+    /// Returns what happens if a field that both sides have is absent.
     pub fn prove_absence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
@@ -119,7 +119,7 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens to a zero that was set, if the reader's field has no presence:
+    /// Returns what happens to a zero that was set, if the reader's field has no presence:
     /// the reader treats it as unset.
     pub fn prove_presence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
@@ -132,7 +132,7 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens to these values of an enum when they cross, in each kind of field
+    /// Returns what happens to these values of an enum when they cross, in each kind of field
     /// that holds the enum. `numbers` are the values that the old side and the new
     /// side write.
     pub fn prove_enum(&self, old: Enum<'t>, new: Enum<'t>, numbers: [&[i32]; 2]) -> Proof {
@@ -153,7 +153,7 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens if a field is absent whose default is the first value of its
+    /// Returns what happens if a field is absent whose default is the first value of its
     /// enum.
     pub fn prove_enum_default(&self, old: Enum<'t>, new: Enum<'t>) -> Proof {
         let mut proof = Proof::default();
@@ -165,7 +165,7 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens to JSON and text in which a value is written by this name, which
+    /// Returns what happens to JSON and text in which a value is written by this name, which
     /// may be any of its names on either side, not only the printed one.
     pub fn prove_value_name(
         &self,
@@ -192,7 +192,7 @@ impl<'t> Diff<'t> {
         proof
     }
 
-    /// What happens if JSON and text print another name for a number of an enum.
+    /// Returns what happens if JSON and text print another name for a number of an enum.
     /// Users that compare printed text break in both directions, even if every
     /// protobuf reader knows both names.
     pub fn prove_printed_name(&self, old: Enum<'t>, new: Enum<'t>, number: i32) -> Proof {

@@ -47,7 +47,7 @@ impl<'t> Sides<'t> {
         self.new.tree()
     }
 
-    /// Whether one of them is not the tree that was given.
+    /// Returns true if one of them is not the tree that was given.
     pub fn are_reduced(&self) -> bool {
         self.old.reduced.is_some() || self.new.reduced.is_some()
     }

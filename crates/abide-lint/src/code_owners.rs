@@ -38,7 +38,7 @@ struct OwnerLine {
     owners: Vec<String>,
     /// Its number, from 1.
     number: u32,
-    /// Whether its files have no owner in this section, whatever later lines say.
+    /// True if its files have no owner in this section, whatever later lines say.
     excludes: bool,
 }
 
@@ -121,7 +121,7 @@ impl CodeOwners {
         self.sections.last_mut().expect("there is one from the start").push(line);
     }
 
-    /// What it says of a file, by its path from the top of the repository.
+    /// Returns what it says of a file, by its path from the top of the repository.
     pub fn ownership(&self, path: &str) -> Ownership {
         let mut ownership = Ownership::default();
         for section in &self.sections {
@@ -139,7 +139,7 @@ impl CodeOwners {
     }
 }
 
-/// What follows the header of a section, such as `[Name]` or `^[Name][2]`: its
+/// Returns what follows the header of a section, such as `[Name]` or `^[Name][2]`: its
 /// default owners. `None` if the line is none.
 fn header(line: &str) -> Option<&str> {
     let line = line.strip_prefix('^').unwrap_or(line);
@@ -176,7 +176,7 @@ fn words(line: &str, begin: usize) -> Vec<(String, Span)> {
     places.into_iter().map(word).collect()
 }
 
-/// Whether a word names an owner: a user, a group, a role or a mail address.
+/// Returns true if a word names an owner: a user, a group, a role or a mail address.
 fn is_owner(word: &str, forge: Forge) -> bool {
     let name = |text: &str| {
         let is_part = |part: &str| {

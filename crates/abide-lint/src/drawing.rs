@@ -34,7 +34,7 @@ impl DrawnEdge<'_, '_> {
         words.join(", ")
     }
 
-    /// Whether nothing imported is used.
+    /// Returns true if nothing imported is used.
     fn is_idle(&self) -> bool {
         self.levels.iter().all(|(level, ..)| *level == DependencyLevel::Import)
     }

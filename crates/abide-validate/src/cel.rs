@@ -73,7 +73,8 @@ impl Program {
         Ok(Program { expr })
     }
 
-    /// What it gives for these variables, or why that cannot be said. The time is not known.
+    /// Returns what it gives for these variables, or why that cannot be said. The time is not
+    /// known.
     pub(crate) fn run<'v>(
         &self,
         tree: &Tree,

@@ -42,7 +42,7 @@ pub struct ConstraintDefect {
     pub message: String,
     /// Why that is wrong, if the message does not say it.
     pub why: Option<String>,
-    /// Whether `buf lint` reports it too.
+    /// True if `buf lint` reports it too.
     pub known_to_buf: bool,
 }
 

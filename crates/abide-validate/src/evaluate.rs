@@ -59,12 +59,12 @@ pub struct Undetermined {
 }
 
 impl Evaluation {
-    /// Whether every constraint is known to be satisfied.
+    /// Returns true if every constraint is known to be satisfied.
     pub fn accepts(&self) -> bool {
         self.violations.is_empty() && self.undetermined.is_empty()
     }
 
-    /// Whether some constraint is known to be violated.
+    /// Returns true if some constraint is known to be violated.
     pub fn rejects(&self) -> bool {
         !self.violations.is_empty()
     }
@@ -130,7 +130,7 @@ impl<'t> Evaluator<'t> {
         self.tree
     }
 
-    /// Whether another message may be constructed.
+    /// Returns true if another message may be constructed.
     pub(crate) fn may_try(&self) -> bool {
         let left = self.budget.get();
         self.budget.set(left.saturating_sub(1));

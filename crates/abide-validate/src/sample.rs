@@ -303,7 +303,7 @@ fn set(message: &mut value::Message, field: FieldId, contents: Contents) {
     message.entries.extend(contents.into_iter().map(|it| Entry::new(field, it)));
 }
 
-/// Whether a type or one inside it has any constraint.
+/// Returns true if a type or one inside it has any constraint.
 pub fn constrains(evaluator: &Evaluator<'_>, ty: MessageId) -> bool {
     let mut seen = vec![ty];
     let mut at = 0;

@@ -24,7 +24,7 @@ pub(crate) struct PathHelpers {
 }
 
 impl Diff<'_> {
-    /// What clients lose that had a helper for this type of resource.
+    /// Returns what clients lose that had a helper for this type of resource.
     pub fn lost_path_helper(&self, resource_type: &str) -> Option<LostSymbol> {
         let name = helper_name(resource_type)?;
         let [before, after] = &self.path_helpers;

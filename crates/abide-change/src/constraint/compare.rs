@@ -65,7 +65,7 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
     Comparison { inclusion, facets, tightened_by, loosened_by }
 }
 
-/// Whether two fields have the same rules on the same kind of values, as most do.
+/// Returns true if two fields have the same rules on the same kind of values, as most do.
 fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[Facet]) -> bool {
     if old_facets.is_empty() && new_facets.is_empty() {
         return true;
@@ -109,7 +109,7 @@ fn shown(
     .then_some(message)
 }
 
-/// Whether one side accepts a message and the other rejects it as expected.
+/// Returns true if one side accepts a message and the other rejects it as expected.
 fn replayed(
     accepting: &Evaluator<'_>,
     message: &value::Message,
@@ -306,7 +306,7 @@ pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> Comparison
 /// One side of a comparison of messages.
 type Side<'s, 't> = (&'s Evaluator<'t>, Message<'t>, &'s MessageLimits);
 
-/// Whether the rules of one message imply those of another.
+/// Decides whether the rules of one message imply those of another.
 fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included<value::Message> {
     let mut doubt = None;
     for dialect in Dialect::ALL {

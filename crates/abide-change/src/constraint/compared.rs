@@ -16,7 +16,7 @@ pub(crate) struct Compared(Memo<Key, Comparison>);
 type Key = (&'static str, FileId, u32);
 
 impl Compared {
-    /// How the constraints of an element changed; `None` for what has none.
+    /// Returns how the constraints of an element changed; `None` for what has none.
     pub(crate) fn of(&self, old: Element<'_>, new: Element<'_>) -> Option<Arc<Comparison>> {
         let key = |file, index| (old.noun(), file, index);
         match (old, new) {

@@ -132,7 +132,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         }
     }
 
-    /// Whether `a` accepts the contents and `b` rejects them.
+    /// Returns true if `a` accepts the contents and `b` rejects them.
     fn shows(
         &self,
         a: &FieldLimits<'a>,
@@ -297,7 +297,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         if unseen && doubt.is_empty() { Included::No(None) } else { doubt.into_included() }
     }
 
-    /// Whether each value that `a` accepts is accepted by `b`; `without_zero`
+    /// Decides whether each value that `a` accepts is accepted by `b`; `without_zero`
     /// where zero cannot occur.
     fn values(&self, a: &ValueLimits, b: &ValueLimits, without_zero: bool) -> Included<Datum> {
         if b.skip || b.set == ValueSet::All && b.opaque.is_empty() {

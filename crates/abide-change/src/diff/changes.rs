@@ -109,7 +109,7 @@ impl<'t> Diff<'t> {
         new.chain(gone).filter(|it| self.is_known(it)).collect()
     }
 
-    /// Whether it is known that a file or a package came or went.
+    /// Returns true if it is known that a file or a package came or went.
     fn is_known<T>(&self, change: &Change<T>) -> bool {
         matches!(change, Change::Both { .. }) || !self.is_incomplete()
     }

@@ -121,7 +121,7 @@ impl<'t> Diff<'t> {
         }
     }
 
-    /// Whether each name in two equal texts leads to types of one name.
+    /// Returns true if each name in two equal texts leads to types of one name.
     fn equal_links(&self, old: File<'t>, new: File<'t>) -> bool {
         if old.is_linked_as(new) {
             return true;
@@ -278,7 +278,7 @@ impl<'t> Diff<'t> {
         }
     }
 
-    /// Whether two messages have fields of the same numbers and names, in the
+    /// Returns true if two messages have fields of the same numbers and names, in the
     /// same order.
     fn have_equal_fields(&self, (old, new): (MessageId, MessageId)) -> bool {
         let key = |it: Field<'t>| (it.number(), it.name());

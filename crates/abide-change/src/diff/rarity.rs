@@ -35,7 +35,7 @@ impl Rarity {
         Rarity { names: each.map(|named| (named[0].0, named.len())).collect() }
     }
 
-    /// Whether all that two elements of different names share says at least as much
+    /// Returns true if all that two elements of different names share says at least as much
     /// as one feature that nobody else has.
     pub(super) fn is_evidence(&self, shared: impl Iterator<Item = Feature>) -> bool {
         let others =

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use abide_schema::File;
 use abide_syntax::{Lexer, TokenKind};
 
-/// Whether two files were read from the same text, comments and white space
+/// Returns true if two files were read from the same text, comments and white space
 /// left out.
 pub(super) fn equal_text(old: File<'_>, new: File<'_>) -> bool {
     if Arc::ptr_eq(old.shared_decl(), new.shared_decl()) {
@@ -17,7 +17,7 @@ pub(super) fn equal_text(old: File<'_>, new: File<'_>) -> bool {
     }
 }
 
-/// Whether two texts have the same tokens. What is parsed from them has the
+/// Returns true if two texts have the same tokens. What is parsed from them has the
 /// same shape then; only its places differ.
 pub(super) fn equal_tokens(old: &[u8], new: &[u8]) -> bool {
     // Mostly it is the comment at the head of a file that differs.

@@ -18,7 +18,7 @@ use crate::element::{entries, have_equal_names};
 /// What may be a member of something that is told in its place when both came or
 /// went together.
 pub(super) trait Held<'t> {
-    /// What it is a member of. Types have names of their own, and an extension
+    /// Returns what it is a member of. Types have names of their own, and an extension
     /// belongs to another message than the one around it.
     fn holder(self) -> Option<Element<'t>>;
 }
@@ -45,7 +45,7 @@ held! {
 }
 
 impl<'t> Diff<'t> {
-    /// Whether an element is on one side alone, and so is what holds it.
+    /// Returns true if an element is on one side alone, and so is what holds it.
     pub(super) fn came_or_went_along<T: Held<'t> + Copy>(&self, change: Change<T>) -> bool {
         match change {
             Change::Added(new) => new.holder().is_some_and(|it| self.old_element(it).is_none()),
@@ -98,7 +98,7 @@ impl<'t> Diff<'t> {
             && self.equal_options(old.options(), new.options())
     }
 
-    /// What services offer depends on options of their files; they are few.
+    /// Returns what services offer depends on options of their files; they are few.
     pub(super) fn is_settled_service(&self, _: Service<'t>, _: Service<'t>) -> bool {
         false
     }
@@ -118,12 +118,12 @@ impl<'t> Diff<'t> {
             && self.equal_options(old.options(), new.options())
     }
 
-    /// Whether two elements have one full name, in two files that are one.
+    /// Returns true if two elements have one full name, in two files that are one.
     fn equal_homes(&self, old: Element<'t>, new: Element<'t>) -> bool {
         have_equal_names(old, new) && self.new_file(old.file()) == Some(new.file())
     }
 
-    /// Whether two fields have one type and one way to be encoded, and the keys
+    /// Returns true if two fields have one type and one way to be encoded, and the keys
     /// and values of two maps have.
     fn equal_types(&self, old: Field<'t>, new: Field<'t>) -> bool {
         old.features() == new.features()
@@ -146,7 +146,7 @@ impl<'t> Diff<'t> {
         }
     }
 
-    /// Whether annotations of two fields whose options and types are equal are
+    /// Returns true if annotations of two fields whose options and types are equal are
     /// about the same values: an enum may declare others, and what is said of a
     /// message concerns its fields.
     fn equal_constrained(&self, old: Field<'t>, new: Field<'t>) -> bool {
@@ -168,7 +168,7 @@ impl<'t> Diff<'t> {
             }
     }
 
-    /// Whether two options messages have the same values in the same order, of
+    /// Returns true if two options messages have the same values in the same order, of
     /// options that are declared in files which are the same.
     fn equal_options(&self, old: Option<&value::Message>, new: Option<&value::Message>) -> bool {
         match (old, new) {

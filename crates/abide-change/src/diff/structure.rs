@@ -81,7 +81,7 @@ struct Ties {
 }
 
 impl Ties {
-    /// Whether what an old file declares can be tied to anything but as a
+    /// Returns true if what an old file declares can be tied to anything but as a
     /// [`Tie::Stranger`].
     fn may_be(&self, file: FileId, ty: Option<Type>) -> bool {
         match ty.and_then(|ty| self.successors.get(&ty)) {
@@ -91,7 +91,7 @@ impl Ties {
     }
 }
 
-/// Whether a package of one name could be called by the other now. Another
+/// Returns true if a package of one name could be called by the other now. Another
 /// version of a package stands beside it or takes its place, but it is no other
 /// name of it.
 pub(super) fn may_be_renamed(old: Package<'_>, new: Package<'_>) -> bool {
@@ -190,7 +190,7 @@ impl<'t> Diff<'t> {
         successors
     }
 
-    /// Whether a file that is gone could be one that came: they have one name
+    /// Returns true if a file that is gone could be one that came: they have one name
     /// in two folders, and most of what they declare has.
     fn may_have_moved(&self, old: File<'t>, new: File<'t>) -> bool {
         if self.new_file(old).is_some()
@@ -323,7 +323,7 @@ impl<'t> Diff<'t> {
         }
     }
 
-    /// Whether both sides have a type that is not paired.
+    /// Returns true if both sides have a type that is not paired.
     fn has_free_types(&self) -> bool {
         let types = |file: File<'t>| {
             let messages = file.all_messages().filter(|it| !it.is_map_entry());
@@ -716,16 +716,16 @@ fn matches<T: Copy + Send + Sync>(
 struct Likeness {
     /// In thousandths.
     score: usize,
-    /// Whether nothing but what they hold says that they are one.
+    /// True if nothing but what they hold says that they are one.
     by_shape: bool,
 }
 
-/// Whether a sorted list has a feature.
+/// Returns true if a sorted list has a feature.
 fn has(features: &[Feature], it: Feature) -> bool {
     features.binary_search(&it).is_ok()
 }
 
-/// How alike two elements are; `None` where they are two rather than one that was
+/// Returns how alike two elements are; `None` where they are two rather than one that was
 /// renamed. One that kept a part of its name may have changed more than one that
 /// did not.
 fn likeness<T>(old: &Profile<T>, new: &Profile<T>, tie: Tie) -> Option<Likeness> {

@@ -43,7 +43,7 @@ impl Members {
 
 /// What happens to a field by itself.
 struct Alone {
-    /// Whether it is rejected, not misread.
+    /// True if it is rejected, not misread.
     refused: bool,
     words: String,
 }
@@ -266,7 +266,7 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// What happens to a field by itself, whatever else its message must hold.
+    /// Returns what happens to a field by itself, whatever else its message must hold.
     fn alone(
         self,
         surface: Surface,
@@ -297,7 +297,7 @@ impl<'t> Crossing<'_, 't> {
         Some(Alone { refused: false, words })
     }
 
-    /// Whether a value is empty and the reader requires nothing. It is then written
+    /// Returns true if a value is empty and the reader requires nothing. It is then written
     /// as nothing in each encoding, or as a pair of braces in JSON, and read as
     /// nothing again. JSON of some well-known types is different.
     fn is_nothing(self, value: &value::Message, target: Message<'t>, probed: Probed<'t>) -> bool {
@@ -310,7 +310,7 @@ impl<'t> Crossing<'_, 't> {
             && target.required_fields().next().is_none()
     }
 
-    /// Whether a required field is missing because of the probed field: it is that
+    /// Returns true if a required field is missing because of the probed field: it is that
     /// field, or it is inside a type that the other side does not have there.
     fn blames(
         self,
@@ -329,7 +329,7 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// Whether the required siblings of the probed field cross unchanged.
+    /// Returns true if the required siblings of the probed field cross unchanged.
     fn siblings_cross(self, surface: Surface, value: &value::Message, probed: Probed<'t>) -> bool {
         let Some(mut rest) = smallest::minimal(self.writer(), value.ty, 0) else { return false };
         rest.entries.retain(|entry| Some(entry.field) != probed.0.map(|it| it.id));

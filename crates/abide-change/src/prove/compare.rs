@@ -11,7 +11,7 @@ use crate::surface::{Direction, Surface};
 use crate::value_words::shared_prefix;
 
 impl<'t> Diff<'t> {
-    /// Whether an old and a new value of a field have the same kind but a different
+    /// Returns true if an old and a new value of a field have the same kind but a different
     /// meaning.
     pub fn differ(&self, fields: (Field<'t>, Field<'t>), was: &Value, is: &Value) -> bool {
         let kind = |value: &Value| (number(value).is_some(), value.as_bytes().is_some());
@@ -21,7 +21,7 @@ impl<'t> Diff<'t> {
 }
 
 impl<'t> Crossing<'_, 't> {
-    /// How the reader's value differs in meaning from the writer's.
+    /// Returns how the reader's value differs in meaning from the writer's.
     pub(super) fn difference(
         self,
         wrote: &value::Message,
@@ -100,7 +100,7 @@ impl<'t> Crossing<'_, 't> {
         })
     }
 
-    /// Whether the values of a field mean the same, in order; the order of map
+    /// Returns true if the values of a field mean the same, in order; the order of map
     /// entries does not count.
     fn equal_lists(
         self,
@@ -123,7 +123,7 @@ impl<'t> Crossing<'_, 't> {
         })
     }
 
-    /// Whether two values of two types mean the same.
+    /// Returns true if two values of two types mean the same.
     pub(super) fn equal(self, from: Type, to: Type, was: &Value, is: &Value) -> bool {
         match (was, is) {
             (Value::Message(was), Value::Message(is)) => {
@@ -190,7 +190,7 @@ impl<'t> Crossing<'_, 't> {
         shared || nothing(was) == nothing(is)
     }
 
-    /// Whether two enum values mean the same. A value that both sides have is the
+    /// Returns true if two enum values mean the same. A value that both sides have is the
     /// same; a number that only one side declares keeps its meaning.
     fn equal_enum(self, from: Type, to: Type, was: i32, is: i32) -> bool {
         let (Type::Enum(from), Type::Enum(to)) = (from, to) else { return was == is };
@@ -220,7 +220,7 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// Whether a number means the same in two enums that are not paired: both have a
+    /// Returns true if a number means the same in two enums that are not paired: both have a
     /// common name for it, ignoring the prefix that all names of an enum share. A
     /// number that only one of them declares keeps its meaning, and so does zero, as
     /// long as none of its names is that of another number on the other side.
@@ -231,7 +231,7 @@ impl<'t> Crossing<'_, 't> {
         shared || number == 0 && !self.has_zero_elsewhere(from, to)
     }
 
-    /// Whether a name of zero in one of two enums is that of another number in the
+    /// Returns true if a name of zero in one of two enums is that of another number in the
     /// other.
     fn has_zero_elsewhere(self, from: EnumId, to: EnumId) -> bool {
         let (from, to) = (self.writer().enumeration(from), self.reader().enumeration(to));
@@ -243,7 +243,7 @@ impl<'t> Crossing<'_, 't> {
         elsewhere(from, to) || elsewhere(to, from)
     }
 
-    /// Whether a value of the writer's enum and one of the reader's have a common
+    /// Returns true if a value of the writer's enum and one of the reader's have a common
     /// name.
     fn share_name(self, from: EnumId, to: EnumId, was: i32, is: i32) -> bool {
         let of = |tree: &'t Tree, id, number| tree.enumeration(id).values_numbered(number);
@@ -251,7 +251,7 @@ impl<'t> Crossing<'_, 't> {
             .any(|was| of(self.reader(), to, is).any(|is| is.name() == was.name()))
     }
 
-    /// Whether the reader's value for a number has another number on the writing
+    /// Returns true if the reader's value for a number has another number on the writing
     /// side.
     fn was_elsewhere(self, from: EnumId, to: EnumId, number: i32) -> bool {
         let mut values = self.reader().enumeration(to).values_numbered(number);

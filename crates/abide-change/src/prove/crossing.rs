@@ -100,17 +100,17 @@ impl<'d, 't> Crossing<'d, 't> {
         self.diff.old_field(new).or_else(|| is_wire.then(converted).flatten())
     }
 
-    /// Whether fields are identified by their names, not by their numbers.
+    /// Returns true if fields are identified by their names, not by their numbers.
     pub(super) fn by_name(self) -> bool {
         matches!(self.surface, Some(Surface::Json | Surface::Text))
     }
 
-    /// Whether it is about this encoding.
+    /// Returns true if it is about this encoding.
     pub(super) fn is_on(self, surface: Surface) -> bool {
         self.surface.is_none_or(|it| it == surface)
     }
 
-    /// Whether nothing is left to prove: each encoding that matters has its witness.
+    /// Returns true if nothing is left to prove: each encoding that matters has its witness.
     pub(super) fn is_proven(self, proof: &Proof) -> bool {
         let mut surfaces = Surface::NOTATIONS.iter().filter(|it| self.is_on(**it));
         surfaces.all(|&it| proof.effects.contains(it, self.direction))
@@ -151,7 +151,7 @@ impl<'d, 't> Crossing<'d, 't> {
         }
     }
 
-    /// Whether the reader has the same field of a scalar type.
+    /// Returns true if the reader has the same field of a scalar type.
     pub(super) fn kept(self, field: Field<'t>) -> bool {
         let place = |field: Field<'t>| (field.number(), field.name(), field.json_name());
         let kind = |field: Field<'t>| (field.ty(), field.cardinality(), field.presence());

@@ -12,7 +12,7 @@ use crate::surface::Surface;
 use crate::witness::Proof;
 
 impl<'t> Diff<'t> {
-    /// What happens to values of one type when they are read as another, such as the
+    /// Returns what happens to values of one type when they are read as another, such as the
     /// requests of a method, in these encodings. Fields are matched by number,
     /// whatever the names of the types.
     pub fn prove_payload(
@@ -81,7 +81,7 @@ impl<'t> Crossing<'_, 't> {
         }
     }
 
-    /// How a field of the reader differs in meaning from the writer's field with the
+    /// Returns how a field of the reader differs in meaning from the writer's field with the
     /// same number. The reader skips fields that it does not have, which is not a
     /// break as long as it has any field of the writer.
     fn difference_by_number(

@@ -36,7 +36,7 @@ pub(super) struct Unit {
     pub(super) prefix: String,
     /// What users import, if it is not the prefix.
     pub(super) import: String,
-    /// Whether it is the class of a Java file, not a package.
+    /// True if it is the class of a Java file, not a package.
     pub(super) nested: bool,
 }
 
@@ -113,8 +113,8 @@ impl<'t> Emitter<'t> {
         self.symbols.push(GeneratedSymbol { name, signature, form, shape, types, oneof: None });
     }
 
-    /// Adds a symbol that is a case of the oneof of a field: what is made of the oneof holds it, and
-    /// that of another oneof does not.
+    /// Adds a symbol that is a case of the oneof of a field: what is made of the oneof holds it,
+    /// and that of another oneof does not.
     pub(super) fn case(&mut self, field: Field<'_>, form: String, shape: &str) {
         let before = self.symbols.len();
         self.add(form, shape);

@@ -8,7 +8,7 @@ use crate::languages::LanguageTable;
 
 /// The model of what one language's generators emit.
 pub(super) trait Generator: Sync {
-    /// What is data about the language.
+    /// Returns what is data about the language.
     fn table(&self) -> &'static LanguageTable;
 
     /// The unit of a file's top level, unless an element sets another one.
@@ -24,22 +24,22 @@ pub(super) trait Generator: Sync {
         nested(message.parent(), message.name())
     }
 
-    /// Whether a file in the place of the old unit that imports the new one
+    /// Returns true if a file in the place of the old unit that imports the new one
     /// publicly passes its names on: C++ includes it, Go emits aliases, Python
     /// imports `*`; Java knows no such thing.
     fn passes_on(&self, old: &Unit, new: &Unit) -> bool;
 
-    /// Whether users import packages, to which any file may belong, not files.
+    /// Returns true if users import packages, to which any file may belong, not files.
     fn imports_packages(&self) -> bool {
         false
     }
 
-    /// Whether code that uses an element is compiled against the name of its type.
+    /// Returns true if code that uses an element is compiled against the name of its type.
     fn is_typed(&self) -> bool {
         true
     }
 
-    /// Whether flags of the command line name what users import, which may be
+    /// Returns true if flags of the command line name what users import, which may be
     /// the same before and after.
     fn is_unnamed(&self, _: File<'_>) -> bool {
         false
@@ -55,9 +55,9 @@ pub(super) trait Generator: Sync {
 /// What the options of a file decide for every element in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileFlags {
-    /// Whether services have the classes of protoc itself.
+    /// True if services have the classes of protoc itself.
     pub(super) generic_services: bool,
-    /// Whether messages and enums have descriptors and reflection.
+    /// True if messages and enums have descriptors and reflection.
     pub(super) reflection: bool,
 }
 
@@ -73,7 +73,7 @@ impl FileFlags {
     }
 }
 
-/// Whether C++ leaves descriptors and reflection out.
+/// Returns true if C++ leaves descriptors and reflection out.
 pub(super) fn is_lite(file: File<'_>) -> bool {
     let optimized =
         file.options().and_then(|options| options.get_enum_name(file.tree, "optimize_for"));
@@ -153,7 +153,7 @@ pub(super) fn language_feature<'t>(
     of(element.file().options())
 }
 
-/// Whether the runtimes keep numbers of an enum field that the enum does not
+/// Returns true if the runtimes keep numbers of an enum field that the enum does not
 /// declare. The feature `legacy_closed_enum` of a language, which proto2 sets,
 /// closes the enum.
 pub(super) fn is_open(field: Field<'_>, extension: &str) -> bool {
@@ -165,7 +165,7 @@ pub(super) fn is_open(field: Field<'_>, extension: &str) -> bool {
     open && !legacy
 }
 
-/// Whether a field looks like a group of proto2: delimited, with the name of its
+/// Returns true if a field looks like a group of proto2: delimited, with the name of its
 /// type in lower case, and declared beside it. Source: `IsGroupLike` of protobuf's
 /// descriptor.cc.
 pub(super) fn is_group_like(field: Field<'_>) -> bool {
@@ -176,7 +176,7 @@ pub(super) fn is_group_like(field: Field<'_>) -> bool {
         && ty.parent() == field.parent()
 }
 
-/// Whether it is a group on the wire.
+/// Returns true if it is a group on the wire.
 pub(super) fn is_delimited(field: Field<'_>) -> bool {
     matches!(field.decl().ty, TypeDecl::Group(_) | TypeDecl::GroupNamed(_))
         || field.features().delimited

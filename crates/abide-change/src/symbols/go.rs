@@ -144,7 +144,7 @@ fn pointer(field: Field<'_>) -> &'static str {
     if matches!(field.ty(), Type::Message(_)) { "*" } else { "" }
 }
 
-/// What a getter returns, as a pattern over the shapes after it.
+/// Returns what a getter returns, as a pattern over the shapes after it.
 fn getter(field: Field<'_>) -> (String, Vec<MarkedType>) {
     if let Some([key, value]) = entries(field) {
         let pattern = format!("map[{{0}}]{}{{1}}", pointer(value));
@@ -154,7 +154,7 @@ fn getter(field: Field<'_>) -> (String, Vec<MarkedType>) {
     (format!("{list}{}{{0}}", pointer(field)), vec![value_type(field)])
 }
 
-/// Whether the struct holds a pointer to a value that is not a pointer itself.
+/// Returns true if the struct holds a pointer to a value that is not a pointer itself.
 fn by_pointer(field: Field<'_>) -> bool {
     field.cardinality() == Cardinality::Singular
         && field.presence() != Presence::Implicit

@@ -186,7 +186,7 @@ fn base_name(field: Field<'_>) -> String {
 /// What the names of accessors may end with.
 const VARIANTS: [&str; 4] = ["Count", "List", "Value", "ValueList"];
 
-/// Whether a field has accessors that end with one of [`VARIANTS`].
+/// Returns true if a field has accessors that end with one of [`VARIANTS`].
 fn has_variant(field: Field<'_>, variant: &str) -> bool {
     match variant {
         "Count" | "List" => field.cardinality() != Cardinality::Singular,
@@ -396,7 +396,7 @@ fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     emit.add(format!("{U}.{P}.{name}Case.{unset}_NOT_SET"), "case");
 }
 
-/// Whether it is a class with constants, because Java limits the size of an enum.
+/// Returns true if it is a class with constants, because Java limits the size of an enum.
 fn is_large(it: Enum<'_>) -> bool {
     language_feature(Element::Enum(it), "pb.java", "large_enum") == Some("true")
 }

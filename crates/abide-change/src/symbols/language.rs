@@ -24,7 +24,7 @@ macro_rules! languages {
             pub const ALL: [Language; [$($table.surface),*].len()] =
                 [$(Language::$language),*];
 
-            /// Where its users meet an API.
+            /// Returns where its users meet an API.
             pub const fn surface(self) -> Surface {
                 match self {
                     $(Language::$language => $table.surface,)*

@@ -12,13 +12,13 @@ use super::names::GeneratedNames;
 pub(crate) trait Correspondence {
     /// The names in generated code of the old tree and the new one.
     fn names(&self) -> [&GeneratedNames; 2];
-    /// Whether this file of the old tree became that file of the new one.
+    /// Returns true if this file of the old tree became that file of the new one.
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool;
-    /// Whether this message of the old tree became that of the new one.
+    /// Returns true if this message of the old tree became that of the new one.
     fn same_message(&self, old: MessageId, new: MessageId) -> bool;
-    /// Whether this enum of the old tree became that of the new one.
+    /// Returns true if this enum of the old tree became that of the new one.
     fn same_enum(&self, old: EnumId, new: EnumId) -> bool;
-    /// Whether this oneof of the old tree became that of the new one.
+    /// Returns true if this oneof of the old tree became that of the new one.
     fn same_oneof(&self, old: OneofId, new: OneofId) -> bool;
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn loss_by_use(
     })
 }
 
-/// Whether other files provide what users imported from a removed one: all files of
+/// Returns true if other files provide what users imported from a removed one: all files of
 /// a Go package are one import.
 pub(crate) fn stays_imported<'t>(
     language: Language,
@@ -223,7 +223,7 @@ fn same_signature(
         && old.types.iter().zip(&new.types).all(same_type)
 }
 
-/// Whether what moved from the old unit to the new one is still reached by the
+/// Returns true if what moved from the old unit to the new one is still reached by the
 /// old names: by the same unit, or by a file in the place of the old one that
 /// imports the new one publicly and passes its names on.
 fn provides(

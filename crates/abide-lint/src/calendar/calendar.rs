@@ -142,7 +142,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whether a day lies in it.
+    /// Returns true if a day lies in it.
     pub fn contains(self, day: Date) -> bool {
         self.opens <= day && day <= self.closes
     }

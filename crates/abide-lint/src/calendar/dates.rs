@@ -8,7 +8,8 @@ pub(crate) fn parse_date(text: &str) -> Option<Date> {
     (text.len() == 10).then(|| text.parse().ok())?
 }
 
-/// Whether a day is before protocol buffers were published: nothing in a proto file is that old.
+/// Returns true if a day is before protocol buffers were published: nothing in a proto file is that
+/// old.
 pub(crate) fn is_before_protobuf(day: Date) -> bool {
     const PUBLISHED: Date = jiff::civil::date(2008, 7, 7);
     day < PUBLISHED

@@ -19,7 +19,7 @@ pub enum Replacement {
 }
 
 impl Replacement {
-    /// How many releases in a row only warn. With an equivalent it is one, which
+    /// Returns how many releases in a row only warn. With an equivalent it is one, which
     /// gives users one to two cycles. Without an equivalent it is two full cycles,
     /// and without any replacement two more.
     pub const fn warning_cycles(self) -> u32 {
@@ -55,7 +55,7 @@ impl Phase {
         }
     }
 
-    /// What a release does with the element in this phase, for a sentence.
+    /// Returns what a release does with the element in this phase, for a sentence.
     pub const fn words(self) -> &'static str {
         match self {
             Phase::Deprecated => "deprecated",
@@ -142,7 +142,7 @@ pub struct PhaseFreeze {
 }
 
 impl PhaseFreeze {
-    /// Whether a day lies in it.
+    /// Returns true if a day lies in it.
     pub fn contains(self, day: Date) -> bool {
         self.from.is_none_or(|from| from <= day) && self.until.is_none_or(|until| day <= until)
     }

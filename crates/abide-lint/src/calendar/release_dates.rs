@@ -25,7 +25,7 @@ impl AnnualDates {
         Some(AnnualDates { days })
     }
 
-    /// Whether anything is ever released.
+    /// Returns true if anything is ever released.
     pub fn is_set(&self) -> bool {
         !self.days.is_empty()
     }

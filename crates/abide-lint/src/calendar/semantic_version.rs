@@ -41,7 +41,7 @@ pub fn next(version: &Version, bump: Bump) -> Version {
     next
 }
 
-/// Whether a package may have this version: its major version and kind must be
+/// Returns true if a package may have this version: its major version and kind must be
 /// those of the first version, and its numbers fit into the 32 bits that protos of versions have
 /// for them. Any other version does not count as a record.
 pub fn fits(version: &Version, package: &str) -> bool {

@@ -7,14 +7,14 @@ use abide_schema::{Element, Field, File, Message, Place};
 use crate::lifecycle::is_deprecated;
 use crate::rule::Context;
 
-/// Whether a rule spares an element: one that is deprecated, as api-linter does, or one in a frozen
-/// package, unless the policy follows a rule of api-linter about it.
+/// Returns true if a rule spares an element: one that is deprecated, as api-linter does, or one in
+/// a frozen package, unless the policy follows a rule of api-linter about it.
 pub(crate) fn exempts<'t>(context: &Context<'t>, element: Element<'t>, aliases: &[&str]) -> bool {
     is_deprecated(element)
         || context.is_frozen(element.package()) && !context.policy.follows_any(aliases)
 }
 
-/// Whether the values of a field are points in time.
+/// Returns true if the values of a field are points in time.
 pub(crate) fn is_timestamp(field: Field<'_>) -> bool {
     field.message_type().is_some_and(|it| it.full_name() == "google.protobuf.Timestamp")
 }

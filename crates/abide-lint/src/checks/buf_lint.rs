@@ -163,7 +163,7 @@ impl BufStability {
     }
 }
 
-/// What follows a number of at least 1, and the number.
+/// Returns what follows a number of at least 1, and the number.
 fn number(text: &str) -> Option<(&str, u32)> {
     let length = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = text.split_at(length);

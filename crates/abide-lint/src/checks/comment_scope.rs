@@ -71,7 +71,7 @@ impl<'a> CommentScopes<'a> {
         CommentScopes { ast, text, holders, by_end }
     }
 
-    /// What a comment covers: the statement before it on its line, or below it.
+    /// Returns what a comment covers: the statement before it on its line, or below it.
     pub(crate) fn find_covered(&self, comment: Comment, token_end: u32) -> Covers {
         let before = Span::new(token_end, comment.span.start).of(self.text);
         let decl = if token_end > 0 && !before.contains(&b'\n') {
@@ -92,8 +92,8 @@ impl<'a> CommentScopes<'a> {
         }
     }
 
-    /// What a comment of buf covers. Above `syntax` or `package` that is the statement alone if
-    /// settings follow the rule of buf, which then reports each file at that statement.
+    /// Returns what a comment of buf covers. Above `syntax` or `package` that is the statement
+    /// alone if settings follow the rule of buf, which then reports each file at that statement.
     pub(crate) fn find_covered_for_buf(
         &self,
         comment: Comment,
@@ -121,7 +121,7 @@ impl<'a> CommentScopes<'a> {
         Span::new(line as u32, comment.span.start)
     }
 
-    /// Whether protoc would treat the comment as leading: alone on its lines, and
+    /// Returns true if protoc would treat the comment as leading: alone on its lines, and
     /// without a blank line before the statement.
     pub(crate) fn leads(&self, comment: Comment, token_end: u32) -> bool {
         let before = Span::new(token_end, comment.span.start).of(self.text);

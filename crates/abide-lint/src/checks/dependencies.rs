@@ -55,7 +55,7 @@ impl<'c, 't> ApiVersions<'c, 't> {
         self.versions.iter().copied()
     }
 
-    /// Whether both are versions of the same API.
+    /// Returns true if both are versions of the same API.
     pub(crate) fn same(&self, a: Package<'t>, b: Package<'t>) -> bool {
         self.of(a).is_some() && self.of(a) == self.of(b)
     }
@@ -66,7 +66,7 @@ impl<'c, 't> ApiVersions<'c, 't> {
         self.newest_stable[self.of(package)?]
     }
 
-    /// Whether its API has a newer stable version.
+    /// Returns true if its API has a newer stable version.
     pub(crate) fn is_outdated(&self, package: Package<'t>) -> bool {
         self.newest_stable(package).is_some_and(|newest| is_earlier_major(package, newest))
     }
@@ -77,7 +77,7 @@ pub(crate) fn stability(package: Package<'_>) -> Option<Stability> {
     package.version().map(|version| version.stability)
 }
 
-/// Whether `other` is an earlier major than `package`.
+/// Returns true if `other` is an earlier major than `package`.
 pub(crate) fn is_earlier_major(other: Package<'_>, package: Package<'_>) -> bool {
     let major = |version: &PackageVersion| version.major;
     other.version().map(major) < package.version().map(major)
@@ -93,8 +93,8 @@ pub(crate) fn unversioned_reach<'g, 't>(context: &'g Context<'t>) -> ReachTable<
     context.graph().compute_reach(&DependencyLevel::ALL, |package| package.version().is_none())
 }
 
-/// Which of the `targets` the checked files of each package reach, in the order of packages;
-/// packages that reach none are left out.
+/// Returns which of the `targets` the checked files of each package reach, in the order of
+/// packages; packages that reach none are left out.
 pub(crate) fn find_reached<'t>(
     reach: &ReachTable<'_, 't>,
     packages: &[Package<'t>],

@@ -38,7 +38,7 @@ pub(crate) fn find_marks(file: File<'_>) -> Vec<CommentMark<'_>> {
     found
 }
 
-/// Where a comment begins in a line: at the first slashes outside quotes, or at the
+/// Returns where a comment begins in a line: at the first slashes outside quotes, or at the
 /// start if it continues from the line before.
 fn find_comment(line: &[u8]) -> Option<usize> {
     if line.trim_ascii_start().starts_with(b"*") {

@@ -16,8 +16,8 @@ struct BehaviorChange<'t> {
 }
 
 impl BehaviorChange<'_> {
-    /// Whether AIP-203 lists the change as incompatible. `before` and `after` are all behaviors of
-    /// the field.
+    /// Returns true if AIP-203 lists the change as incompatible. `before` and `after` are all
+    /// behaviors of the field.
     fn is_incompatible(&self, before: &[&str], after: &[&str]) -> bool {
         // Clients that could not write the field before lose nothing.
         let was_fixed = before.iter().any(|it| ["OUTPUT_ONLY", "IMMUTABLE"].contains(it));
@@ -30,7 +30,7 @@ impl BehaviorChange<'_> {
         }
     }
 
-    /// Whether nobody can notice it, because of who sends the message of the field.
+    /// Decides whether nobody can notice it, because of who sends the message of the field.
     fn is_moot(&self, sender: Sender) -> Option<&'static str> {
         match (self.behavior, sender) {
             ("REQUIRED" | "OUTPUT_ONLY" | "IMMUTABLE" | "IDENTIFIER", Sender::ServicesAlone) => {

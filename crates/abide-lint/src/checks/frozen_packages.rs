@@ -22,7 +22,7 @@ pub(crate) fn find_unchanged(context: &Context<'_>, tree: &Tree) -> BTreeSet<Str
     frozen.into_iter().filter(is_as_frozen).map(|(name, _)| name.to_owned()).collect()
 }
 
-/// What is recorded about a frozen package.
+/// Returns what is recorded about a frozen package.
 pub(crate) fn find_freeze<'t>(context: &Context<'t>, package: Package<'_>) -> Option<&'t Freeze> {
     context.records().lock?.frozen(package.name())
 }

@@ -116,7 +116,7 @@ pub(crate) fn report_added<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sin
     add_effects(sink.change(diff, change, Part::Name, message), diff, change);
 }
 
-/// Whether the removal, addition or rename of an element follows from that of its
+/// Returns true if the removal, addition or rename of an element follows from that of its
 /// enclosing message, file or package. An extension is always reported beside its
 /// enclosing message, since it belongs to another one.
 fn is_told_above<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> bool {
@@ -221,7 +221,7 @@ pub(crate) fn removed_path() -> Effects {
     Effects::backward(&BY_PATH)
 }
 
-/// Whether one file imports another, directly or not.
+/// Returns true if one file imports another, directly or not.
 fn imports<'t>(from: File<'t>, to: File<'t>, public: bool) -> bool {
     from == to || imported(from, public).contains(to.id.0 as usize)
 }
@@ -296,7 +296,7 @@ pub(crate) fn collect_deletion_aliases<'t>(
     aliases
 }
 
-/// Whether the new tree has a package of this name with any element of this kind,
+/// Returns true if the new tree has a package of this name with any element of this kind,
 /// as buf requires except for services.
 fn has_like<'t>(diff: &Diff<'t>, old: Element<'t>) -> bool {
     let package = diff.new.package_named(old.package().name());

@@ -65,7 +65,7 @@ pub(crate) fn find_abandoned<'t>(
     None
 }
 
-/// Why it matters that a type has no field in the place of `lost`.
+/// Returns why it matters that a type has no field in the place of `lost`.
 pub(crate) fn describe_abandoned(lost: Field<'_>, by: Message<'_>) -> String {
     format!(
         "`{}` neither has nor reserves number {} of `{}`, so a field that takes it later reads old \
@@ -76,7 +76,7 @@ pub(crate) fn describe_abandoned(lost: Field<'_>, by: Message<'_>) -> String {
     )
 }
 
-/// Whether a message allows an extension with a number, and no declaration reserves it.
+/// Returns true if a message allows an extension with a number, and no declaration reserves it.
 pub(crate) fn allows_extension(extendee: Message<'_>, number: i32) -> bool {
     let tree = extendee.tree;
     let ranges = extendee.extension_ranges().iter().zip(extendee.extension_range_options());
@@ -100,8 +100,8 @@ pub(crate) fn add_reuse_facts(finding: &mut Finding, number: bool, name: bool) {
     }
 }
 
-/// How a message keeps a number and a name for nobody; `None` if it already does. What extensions
-/// may have cannot be reserved.
+/// Returns how a message keeps a number and a name for nobody; `None` if it already does. What
+/// extensions may have cannot be reserved.
 pub(crate) fn suggest_reservation(
     holder: Message<'_>,
     number: Option<i32>,

@@ -6,9 +6,9 @@ use super::Forge;
 #[derive(Clone, Debug)]
 pub(super) struct Pattern {
     segments: Vec<Segment>,
-    /// Whether a folder that it matches stands for the files in it.
+    /// True if a folder that it matches stands for the files in it.
     enters: bool,
-    /// Whether it matches folders only.
+    /// True if it matches folders only.
     of_folders: bool,
 }
 
@@ -92,7 +92,7 @@ fn letters(name: &str) -> Vec<Letter> {
     letters
 }
 
-/// Whether a whole name matches. Only the last `*` is ever tried again, so the
+/// Returns true if a whole name matches. Only the last `*` is ever tried again, so the
 /// time is at most the product of the lengths.
 fn matches_name(letters: &[Letter], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();

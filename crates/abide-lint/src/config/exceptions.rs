@@ -105,7 +105,7 @@ impl TomlReader {
     }
 }
 
-/// What a waiver covers, if it names exactly one thing.
+/// Returns what a waiver covers, if it names exactly one thing.
 fn target(element: Option<Glob>, fingerprint: Option<String>) -> Option<WaiverTarget> {
     match (element, fingerprint) {
         (None, Some(fingerprint)) => Some(WaiverTarget::Fingerprint(fingerprint)),

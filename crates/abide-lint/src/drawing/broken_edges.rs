@@ -30,7 +30,7 @@ impl<'r> BrokenEdges<'r> {
         BrokenEdges(found)
     }
 
-    /// What the findings say against an edge: those that show a use of it.
+    /// Returns what the findings say against an edge: those that show a use of it.
     pub(super) fn against(&self, edge: &PackageDependency<'_, '_>) -> Vec<&'r str> {
         let Some(places) = self.0.get(&edge.from.id) else { return Vec::new() };
         let uses = edge.collect_uses();

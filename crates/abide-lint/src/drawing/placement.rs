@@ -43,7 +43,7 @@ pub(super) struct Placement {
 /// The route of an edge.
 #[derive(Debug)]
 pub(super) struct Route {
-    /// Whether it closes a cycle and therefore leads upward.
+    /// True if it closes a cycle and therefore leads upward.
     pub(super) closes: bool,
     /// Its straight parts, downward, from the lower side of the upper box to the
     /// upper side of the lower one; it bends between them. Empty if the edge leads
@@ -466,7 +466,7 @@ fn place(
     Placement { left: left.min(right), right, bottom: y, boxes, routes }
 }
 
-/// How far from the middle of a box each edge touches it. An edge is given by its
+/// Returns how far from the middle of a box each edge touches it. An edge is given by its
 /// box, its other end and its number; edges with the same number are one.
 fn ports(mut ends: Vec<(usize, i64, usize)>, count: usize, width: i64) -> Vec<i64> {
     ends.sort_unstable();

@@ -153,7 +153,7 @@ impl<'t, 'r> Drawing<'t, 'r> {
         Ok(())
     }
 
-    /// What the colours and the dashes of this drawing mean.
+    /// Returns what the colours and the dashes of this drawing mean.
     fn legend(&self, layout: &Placement) -> Legend {
         let mut legend = Legend::default();
         for (word, _) in COLOURS {

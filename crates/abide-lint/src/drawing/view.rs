@@ -9,7 +9,7 @@ use crate::finding::Finding;
 /// Options for a drawing of the packages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GraphView<'r> {
-    /// Whether to include imported packages that checked packages depend on.
+    /// True if to include imported packages that checked packages depend on.
     pub imported: bool,
     /// The findings about the tree; the edges that they are about are drawn as broken.
     pub findings: &'r [Finding],

@@ -20,17 +20,18 @@ impl<'t> ChangedScope<'t> {
         ChangedScope { tree, old: options.baseline, packages: options.reached }
     }
 
-    /// Whether all packages count.
+    /// Returns true if all packages count.
     pub(super) fn is_everything(&self) -> bool {
         self.packages.is_none()
     }
 
-    /// Whether findings in a package count.
+    /// Returns true if findings in a package count.
     pub(super) fn has_package(&self, name: &str) -> bool {
         self.packages.is_none_or(|it| it.contains(name))
     }
 
-    /// Whether a finding counts: whether the file that it is reported in is of such a package.
+    /// Returns true if a finding counts: whether the file that it is reported in is of such a
+    /// package.
     pub(super) fn has(&self, finding: &Finding) -> bool {
         let is_in = |tree: &Tree, id: FileId| self.has_package(tree.file(id).package().name());
         match finding.location.origin {

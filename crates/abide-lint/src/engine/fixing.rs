@@ -100,9 +100,9 @@ pub fn fix(
     fixing.fixed
 }
 
-/// What speaks against each of some fixes, applied to the tree by itself: the reasons for which
-/// [`fix()`] refuses it. One that is only applied when a person chooses it may change what is found,
-/// but the tree has to link as before.
+/// Returns what speaks against each of some fixes, applied to the tree by itself: the reasons for
+/// which [`fix()`] refuses it. One that is only applied when a person chooses it may change what is
+/// found, but the tree has to link as before.
 pub fn find_objections(
     tree: &Tree,
     policy: &Policy,
@@ -164,8 +164,8 @@ impl FixRun<'_> {
     /// itself. `None` if there are none.
     ///
     /// All of them are tried at once. If that does harm, those that it does not speak against come
-    /// first, then a half of each set of suspects, then the other halves, each beside what is known to
-    /// do none. So all sets are searched at once, and none costs more trials than the largest.
+    /// first, then a half of each set of suspects, then the other halves, each beside what is known
+    /// to do none. So all sets are searched at once, and none costs more trials than the largest.
     fn apply_harmless<'f>(
         &mut self,
         tree: &Tree,
@@ -322,12 +322,12 @@ impl FixRun<'_> {
     }
 }
 
-/// Why a fix that does this harm is refused.
+/// Returns why a fix that does this harm is refused.
 fn describe_harm(harm: &Finding) -> String {
     format!("it would cause `{}`: {}", harm.rule, harm.message)
 }
 
-/// Why a rename is refused.
+/// Returns why a rename is refused.
 fn describe_quoted_name(name: &str) -> String {
     format!("a string may name `{name}`")
 }

@@ -97,7 +97,7 @@ fn select_imports(tree: &Tree, changed: &BTreeSet<&str>) -> Vec<Arc<FileDecl>> {
     tree.files().map(file).collect()
 }
 
-/// What the policy refuses between two trees, in order.
+/// Returns what the policy refuses between two trees, in order.
 fn find_breaks(old: &Tree, new: &Tree, policy: &Policy, options: Options<'_>) -> Vec<Finding> {
     let options = Options {
         scope: RuleScope::Changes,

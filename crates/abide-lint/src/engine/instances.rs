@@ -134,7 +134,7 @@ pub(super) fn apply_policy(
     report
 }
 
-/// Whether a finding is in a file on which there is to be a report.
+/// Returns true if a finding is in a file on which there is to be a report.
 fn is_judged(files: &[InstanceFile<'_>], finding: &Finding) -> bool {
     match finding.location.origin {
         Origin::Instance(number) => files.get(number as usize).is_none_or(|it| it.is_judged),
@@ -162,7 +162,7 @@ fn number(findings: &mut [Finding]) {
     }
 }
 
-/// What the rules find in one file, but for those that see all files together.
+/// Returns what the rules find in one file, but for those that see all files together.
 fn check_file(
     context: &InstanceContext<'_>,
     rules: &[(&'static Rule, InstanceCheck)],
@@ -182,7 +182,7 @@ fn check_file(
     findings
 }
 
-/// What the rules find in a document: one walk over it offers what it meets to all of them.
+/// Returns what the rules find in a document: one walk over it offers what it meets to all of them.
 pub(super) fn check_document<'t>(
     context: &InstanceContext<'t>,
     rules: &[(&'static Rule, InstanceCheck)],
@@ -217,7 +217,7 @@ pub(super) fn check_document<'t>(
     findings
 }
 
-/// What the reader found, under the rules that name it.
+/// Returns what the reader found, under the rules that name it.
 pub(super) fn report_problems(
     context: &InstanceContext<'_>,
     rules: &[(&'static Rule, InstanceCheck)],

@@ -23,8 +23,8 @@ impl<'t> LastRelease<'t> {
         LastRelease { old, released, diff: OnceCell::new(), elements: OldElements::of(old) }
     }
 
-    /// What the release had of the innermost element of the old tree around a place, or of its
-    /// file; `None` if it had nothing of it.
+    /// Returns what the release had of the innermost element of the old tree around a place, or of
+    /// its file; `None` if it had nothing of it.
     pub(super) fn find(&mut self, place: Place) -> Option<Holder<'t>> {
         let diff = self.diff.get_or_init(|| Diff::of(self.released, self.old));
         match self.elements.at(place) {

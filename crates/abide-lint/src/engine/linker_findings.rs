@@ -58,7 +58,7 @@ fn build_finding(file: File<'_>, problem: &Problem) -> Finding {
     finding
 }
 
-/// Which files the checked files import in any number of steps, themselves included.
+/// Returns which files the checked files import in any number of steps, themselves included.
 fn needed_by_judged(tree: &Tree) -> Vec<bool> {
     let mut needed = vec![false; tree.files().len()];
     let mut open: Vec<FileId> =

@@ -14,8 +14,8 @@ use crate::rules::{AFTER_FIXES, EARLY_MAJOR, find_rule};
 /// The errors of the tree that a command would leave behind, `after`, that `before` does not have.
 ///
 /// `source` names the file that one of `after` is made from, by the names that reports use. What a
-/// made file has in common with its source is not new. Versions that are not recorded yet, and majors
-/// that rise outside the window, are left to others.
+/// made file has in common with its source is not new. Versions that are not recorded yet, and
+/// majors that rise outside the window, are left to others.
 pub fn new_errors<'t>(
     before: &'t Tree,
     after: &'t Tree,
@@ -70,13 +70,13 @@ fn path<'t>(tree: &'t Tree, finding: &Finding) -> &'t str {
     finding.location.place().map_or("", |it| &tree.file(it.file).decl().display)
 }
 
-/// Whether a rule is about what a command answers for when it writes files.
+/// Returns true if a rule is about what a command answers for when it writes files.
 fn is_judged(rule: &str) -> bool {
     AFTER_FIXES.iter().chain([&EARLY_MAJOR]).all(|it| it.id != rule)
         && find_rule(rule).is_none_or(|it| it.group != Group::Policy)
 }
 
-/// Whether a file may take a finding from the one that it is made from.
+/// Returns true if a file may take a finding from the one that it is made from.
 fn is_carried(finding: &Finding) -> bool {
     finding.change.is_none()
         && find_rule(finding.rule).is_some_and(|it| !matches!(it.check, Check::Linker))

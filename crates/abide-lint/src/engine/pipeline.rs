@@ -181,7 +181,7 @@ fn run_pipeline<'t>(
     report
 }
 
-/// Whether a file of one of the trees does not parse.
+/// Returns true if a file of one of the trees does not parse.
 fn is_incomplete(tree: &Tree, options: Options<'_>) -> bool {
     let trees = [Some(tree), options.baseline, options.bump_baseline];
     trees.into_iter().flatten().any(|it| it.unknown_packages().len() > 0)
@@ -225,7 +225,7 @@ pub(super) fn check_since_release<'t>(
     run_pipeline(tree, policy, since, true)
 }
 
-/// Whether a rule reports what no version may be recorded for.
+/// Returns true if a rule reports what no version may be recorded for.
 fn blocks(rule: &str) -> bool {
     [rules::EARLY_MAJOR.id, rules::FROZEN_CHANGED.id].contains(&rule)
 }
@@ -255,7 +255,7 @@ pub(super) fn find_blocking<'t>(
     findings
 }
 
-/// Whether a waiver that matched nothing is unused: a waiver for changes must also
+/// Returns true if a waiver that matched nothing is unused: a waiver for changes must also
 /// match nothing since the last release.
 fn is_unused_in(since: &BTreeSet<(&str, &Location)>, unused: &Finding) -> bool {
     let rule = unused.facts.first().and_then(|what| find_rule(what));

@@ -74,7 +74,7 @@ impl<'t> RepeatedRoot<'t> {
         Some(RepeatedRoot { root: a.decl().root, folder, original, first })
     }
 
-    /// Whether a finding would not exist if the folder were a root of its own.
+    /// Returns true if a finding would not exist if the folder were a root of its own.
     fn explains(&self, tree: &Tree, finding: &Finding) -> bool {
         let Some(place) = finding.location.place() else { return false };
         let file = tree.file(place.file);
@@ -127,8 +127,8 @@ impl<'t> RepeatedRoot<'t> {
     }
 }
 
-/// What `roots` should be, as `abide.toml` writes it: the folders that repeat another one, what they
-/// repeat, and those of the roots that have other files.
+/// Returns what `roots` should be, as `abide.toml` writes it: the folders that repeat another one,
+/// what they repeat, and those of the roots that have other files.
 fn roots(tree: &Tree, repeated: &[RepeatedRoot<'_>]) -> String {
     // Those that there are keep their order.
     let mut roots: BTreeSet<(bool, u32, String)> = BTreeSet::new();

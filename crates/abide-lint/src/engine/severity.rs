@@ -25,7 +25,7 @@ pub(super) fn limit_to_surfaces(surfaces: &[Surface], findings: &mut Vec<Finding
     });
 }
 
-/// Whether the rule of a finding is on anywhere.
+/// Returns true if the rule of a finding is on anywhere.
 pub(super) fn is_rule_on(policy: &Policy, finding: &Finding) -> bool {
     find_rule(finding.rule).is_none_or(|rule| policy.runs(rule.defaults()))
 }
@@ -66,7 +66,7 @@ pub(super) fn apply_severities(context: &Context<'_>, findings: &mut Vec<Finding
     });
 }
 
-/// What settings can be for.
+/// Returns what settings can be for.
 fn build_scope<'f>(context: &'f Context<'_>, finding: &'f Finding) -> FindingScope<'f> {
     let place = finding.location.place().map(|it| context.tree.file(it.file));
     let old = || Some(context.baseline?.file(finding.location.old_place()?.file));

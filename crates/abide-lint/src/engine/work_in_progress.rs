@@ -49,7 +49,7 @@ pub(super) fn exempt_work_in_progress<'t>(
     });
 }
 
-/// Whether the last release promised that something stays as it is.
+/// Returns true if the last release promised that something stays as it is.
 fn is_promised(policy: &Policy, released: Holder<'_>) -> bool {
     let is_ready = match released {
         Holder::File(file) => file.work_in_progress().is_none(),
@@ -63,7 +63,7 @@ fn is_promised(policy: &Policy, released: Holder<'_>) -> bool {
 struct UnstableParts(FxHashMap<FileId, NestedSpans<()>>);
 
 impl UnstableParts {
-    /// Whether a place lies in a file or an element that is work in progress.
+    /// Returns true if a place lies in a file or an element that is work in progress.
     fn contains(&mut self, tree: &Tree, place: Place) -> bool {
         let file = tree.file(place.file);
         let spans = self.0.entry(place.file).or_insert_with(|| {

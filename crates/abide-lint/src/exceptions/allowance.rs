@@ -31,12 +31,12 @@ pub(crate) struct NamedChange {
 }
 
 impl NamedChange {
-    /// Whether it names one at all.
+    /// Returns true if it names one at all.
     pub(crate) fn is_named(&self) -> bool {
         *self != NamedChange::default()
     }
 
-    /// Whether a finding is about it.
+    /// Returns true if a finding is about it.
     pub(crate) fn is_of(&self, finding: &Finding) -> bool {
         let values = finding.change.as_ref().and_then(|it| it.values.as_ref());
         let is = |named: &Option<String>, at: usize| {

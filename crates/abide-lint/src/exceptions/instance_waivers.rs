@@ -102,7 +102,7 @@ impl InstanceWaivers {
     }
 }
 
-/// What a comment covers: its target line, and all of what begins there.
+/// Returns what a comment covers: its target line, and all of what begins there.
 fn find_covered(file: &InstanceFile<'_>, comment: Span) -> Vec<Span> {
     let text = file.text;
     let line = line_at(text, comment.start);
@@ -150,7 +150,7 @@ fn begins(span: Span, line: Span) -> bool {
     line.start <= span.start && span.start < line.end
 }
 
-/// Whether a line may stand between the head of a document and its first key.
+/// Returns true if a line may stand between the head of a document and its first key.
 fn is_head(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     line.is_empty() || line.starts_with(b"#") || line.starts_with(b"---")

@@ -26,7 +26,7 @@ pub(super) struct LinterComments<'a> {
 }
 
 impl<'a> LinterComments<'a> {
-    /// Whether a text may have such comments.
+    /// Returns true if a text may have such comments.
     pub(super) fn marked(text: &[u8], policy: &LintPolicy) -> bool {
         let has = |marker: &str| memmem::find(text, marker.as_bytes()).is_some();
         policy.protolint_comments && has(PROTOLINT) || policy.api_linter_comments && has(API_LINTER)
@@ -98,7 +98,7 @@ impl<'a> LinterComments<'a> {
         }
     }
 
-    /// What the comments turn off.
+    /// Returns what the comments turn off.
     pub(super) fn finish(mut self) -> Vec<TurnedOff> {
         let end = self.text.len() as u32 + 1;
         let open = std::mem::take(&mut self.open);

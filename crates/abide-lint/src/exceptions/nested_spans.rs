@@ -36,14 +36,15 @@ impl<T> NestedSpans<T> {
         self.parts.is_empty()
     }
 
-    /// Whether a part begins inside a span, behind its start. The span is itself inside of each
-    /// part or around it, or apart from it.
+    /// Returns true if a part begins inside a span, behind its start. The span is itself inside of
+    /// each part or around it, or apart from it.
     pub(crate) fn has_behind_start_of(&self, span: Span) -> bool {
         let next = self.parts.partition_point(|it| it.span.start <= span.start);
         self.parts.get(next).is_some_and(|it| it.span.end <= span.end)
     }
 
-    /// What covers all of a span, from the inside out. An empty span between two parts is in both.
+    /// Returns what covers all of a span, from the inside out. An empty span between two parts is
+    /// in both.
     pub(crate) fn find_around(&self, span: Span) -> impl Iterator<Item = &T> {
         let earlier = self.parts.partition_point(|it| it.span.start < span.start);
         let part = |at: Option<usize>| self.parts.get(at?);

@@ -60,7 +60,7 @@ impl<'a> SecurityFixes<'a> {
         SecurityFixes { tree, released, marked, named }
     }
 
-    /// Whether a change is a fix, wherever it is reported: what changed may be a part
+    /// Returns true if a change is a fix, wherever it is reported: what changed may be a part
     /// of the reported element, or be gone.
     pub(crate) fn covers(&self, finding: &Finding) -> bool {
         finding.location.place().is_some_and(|it| self.is_marked(it))
@@ -68,7 +68,7 @@ impl<'a> SecurityFixes<'a> {
             || !self.is_empty() && self.covers_parts(finding)
     }
 
-    /// Whether comments mark every part of an added element, or what reserves the
+    /// Returns true if comments mark every part of an added element, or what reserves the
     /// number or the name of a removed one.
     fn covers_parts(&self, finding: &Finding) -> bool {
         let Some(change) = &finding.change else { return false };
@@ -87,7 +87,7 @@ impl<'a> SecurityFixes<'a> {
         self.marked.is_empty() && self.named.is_empty()
     }
 
-    /// Whether a comment marks an element, or `abide.toml` names it or what encloses it.
+    /// Returns true if a comment marks an element, or `abide.toml` names it or what encloses it.
     fn is_fix(&self, element: Element<'_>) -> bool {
         self.is_marked(element.place(Part::Whole)) || self.names(element)
     }
@@ -101,7 +101,7 @@ impl<'a> SecurityFixes<'a> {
         spans.is_some_and(|it| it.find_around(place.span).next().is_some())
     }
 
-    /// Whether a part of an element is marked or named, and not the whole.
+    /// Returns true if a part of an element is marked or named, and not the whole.
     pub(crate) fn marks_within(&self, element: Element<'_>) -> bool {
         if self.is_empty() {
             return false;
@@ -120,7 +120,7 @@ impl<'a> SecurityFixes<'a> {
         self.is_fix(element) || all(parts(element))
     }
 
-    /// Whether a comment marks what reserves the number or the name of a removed
+    /// Returns true if a comment marks what reserves the number or the name of a removed
     /// element, or `abide.toml` names it. The fields of a removed oneof may also be in
     /// its message, marked.
     fn marks_removal_of(&self, old: Element<'_>) -> bool {
@@ -158,7 +158,7 @@ impl<'a> SecurityFixes<'a> {
         }
     }
 
-    /// Whether comments mark everything that a message or an enum reserves anew, and
+    /// Returns true if comments mark everything that a message or an enum reserves anew, and
     /// every range of extensions that it gained.
     pub(crate) fn marks_reservations(&self, old: Element<'_>, new: Element<'_>) -> bool {
         let (Some(before), Some(after)) = (Reservations::of(old), Reservations::of(new)) else {
@@ -235,7 +235,7 @@ struct Reservations<'t> {
     file: FileId,
     decl: &'t FileDecl,
     numbers: &'t [RangeDecl],
-    /// Whether the end of a range belongs to it.
+    /// True if the end of a range belongs to it.
     is_closed: bool,
     names: &'t [ReservedNameDecl],
     extensions: &'t [RangeDecl],
@@ -304,7 +304,7 @@ fn find_marks(file: File<'_>) -> Vec<SecurityMark> {
     marks
 }
 
-/// Whether a mark has a reason; `None` if the text is not a mark.
+/// Returns true if a mark has a reason; `None` if the text is not a mark.
 pub(crate) fn gives_reason(words: &str) -> Option<bool> {
     let rest = words.strip_prefix(SECURITY_MARKER)?;
     Some(rest.trim_start().strip_prefix(':').is_some_and(|reason| !reason.trim().is_empty()))

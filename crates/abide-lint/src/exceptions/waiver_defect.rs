@@ -23,7 +23,7 @@ impl WaiverDefect {
     }
 }
 
-/// Whether a waiver is expired or matched nothing.
+/// Decides whether a waiver is expired or matched nothing.
 pub(crate) fn find_defect(
     what: &str,
     until: Option<Date>,

@@ -8,7 +8,7 @@ use abide_schema::{Cardinality, Element, Enum, Field, Message, Method, Presence,
 
 use abide_syntax::FieldLabel;
 
-/// Whether buf does not pair what a change is about: it pairs messages, enums
+/// Returns true if buf does not pair what a change is about: it pairs messages, enums
 /// and services by full name, and what is in them below that.
 pub(crate) fn is_apart<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> bool {
     match change {
@@ -25,7 +25,7 @@ pub(crate) fn are_apart(old: Element<'_>, new: Element<'_>) -> bool {
     holder(old).map(Element::full_name) != holder(new).map(Element::full_name)
 }
 
-/// What has a full name and holds the element, or is it.
+/// Returns what has a full name and holds the element, or is it.
 fn holder(element: Element<'_>) -> Option<Element<'_>> {
     match element {
         Element::Field(field) => {
@@ -36,7 +36,7 @@ fn holder(element: Element<'_>) -> Option<Element<'_>> {
     }
 }
 
-/// Whether a rule fires even on what buf does not pair: those about what has a
+/// Returns true if a rule fires even on what buf does not pair: those about what has a
 /// full name and is not there any more.
 pub(crate) fn fires_apart(alias: &str) -> bool {
     let deletions =
@@ -179,13 +179,13 @@ pub(crate) fn of_users<'t>(
     fired
 }
 
-/// Whether an enum has the simple name of another and every value of it.
+/// Returns true if an enum has the simple name of another and every value of it.
 fn is_subset(old: Enum<'_>, new: Enum<'_>) -> bool {
     let has = |number: i32, name: &str| new.values_numbered(number).any(|it| it.name() == name);
     old.name() == new.name() && old.values().all(|value| has(value.number(), value.name()))
 }
 
-/// Whether buf takes two defaults for one: both zeros are equal to it.
+/// Returns true if buf takes two defaults for one: both zeros are equal to it.
 pub(crate) fn is_same_default_to_buf(was: &Value, is: &Value) -> bool {
     match (was, is) {
         (Value::F32(was), Value::F32(is)) => was == is,
@@ -243,7 +243,7 @@ pub(crate) fn of_cardinality(old: Field<'_>, new: Field<'_>) -> Vec<&'static str
     aliases
 }
 
-/// Whether a field is required by its label: buf does not see the feature.
+/// Returns true if a field is required by its label: buf does not see the feature.
 pub(crate) fn is_labelled_required(field: Field<'_>) -> bool {
     field.decl().label == Some(FieldLabel::Required)
 }

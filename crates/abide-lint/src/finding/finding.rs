@@ -112,9 +112,9 @@ pub struct ChangeFacts {
     pub at_least: Severity,
     /// For a removed element, how it was removed.
     pub gone: Option<Gone>,
-    /// Whether what it breaks weighs little: packaging options, or an annotation.
+    /// True if what it breaks weighs little: packaging options, or an annotation.
     pub(crate) is_light: bool,
-    /// Whether buf, which pairs elements by full name, does not compare the two
+    /// True if buf, which pairs elements by full name, does not compare the two
     /// sides.
     pub(crate) apart: bool,
 }
@@ -122,11 +122,11 @@ pub struct ChangeFacts {
 /// How an element was removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone {
-    /// Whether it, or an enclosing element, was deprecated on the old side.
+    /// True if it, or an enclosing element, was deprecated on the old side.
     pub deprecated: bool,
     /// Since when, according to its annotation.
     pub deprecated_at: Option<String>,
-    /// Whether its number and its name are reserved; true if it has no number.
+    /// True if its number and its name are reserved; true if it has no number.
     pub reserved: bool,
     /// What to do so that it is there again: a phrase that begins with a verb.
     pub put_back: String,
@@ -161,7 +161,7 @@ impl Finding {
         }
     }
 
-    /// What it breaks; nothing, unless it is about a change.
+    /// Returns what it breaks; nothing, unless it is about a change.
     pub fn effects(&self) -> Effects {
         self.change.as_ref().map_or(Effects::NONE, |change| change.effects)
     }
@@ -411,7 +411,7 @@ fn short(hash: &[u8]) -> String {
     hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether a text has the form of a fingerprint.
+/// Returns true if a text has the form of a fingerprint.
 pub(crate) fn is_fingerprint(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

@@ -45,7 +45,7 @@ impl Group {
         Group::Policy,
     ];
 
-    /// What its rules are about: a phrase without a verb.
+    /// Returns what its rules are about: a phrase without a verb.
     pub const fn summary(self) -> &'static str {
         match self {
             Group::Language => "errors of the compiler",

@@ -73,8 +73,8 @@ impl Accepted {
         Ok(Accepted { lines, by_fingerprint })
     }
 
-    /// The text of an `abide.accepted` that holds these findings. The comments of the text before stay
-    /// above their lines; those of a line that goes stand above the next one that stays.
+    /// The text of an `abide.accepted` that holds these findings. The comments of the text before
+    /// stay above their lines; those of a line that goes stand above the next one that stays.
     pub fn text<'f>(before: &str, findings: impl IntoIterator<Item = &'f Finding>) -> String {
         let mut lines: Vec<String> = findings
             .into_iter()
@@ -109,12 +109,12 @@ impl Accepted {
         text + &open
     }
 
-    /// Whether a finding is among them.
+    /// Returns true if a finding is among them.
     pub(crate) fn holds(&self, finding: &Finding) -> bool {
         self.lines_of(finding).next().is_some()
     }
 
-    /// Which lines name a finding.
+    /// Returns which lines name a finding.
     pub(crate) fn lines_of(&self, finding: &Finding) -> impl Iterator<Item = usize> {
         let of_fingerprint = match self.lines.is_empty() {
             true => None,

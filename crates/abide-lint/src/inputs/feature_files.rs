@@ -37,7 +37,7 @@ pub(crate) fn names(text: &str) -> Vec<FeatureName<'_>> {
     names
 }
 
-/// Whether a name is one in reverse-DNS notation: components in lower case, the
+/// Returns true if a name is one in reverse-DNS notation: components in lower case, the
 /// owner first, as in `envoy.lb.does_not_support_overprovisioning`.
 pub(crate) fn is_reverse_dns(name: &str) -> bool {
     let is_component = |component: &str| {

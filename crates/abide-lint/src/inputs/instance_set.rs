@@ -17,7 +17,7 @@ pub struct InstanceFile<'a> {
     pub text: &'a [u8],
     /// What is on disk for the layers of runtime that its bootstrap declares there, in their order.
     pub disk: &'a [DiskReading],
-    /// Whether there is to be a report on it. Others only say what its names mean.
+    /// True if there is to be a report on it. Others only say what its names mean.
     pub is_judged: bool,
 }
 

@@ -24,9 +24,9 @@ pub struct Options<'a> {
     pub baseline_day: Option<Date>,
     /// The old tree that the bump is counted from, if it differs from the baseline.
     pub bump_baseline: Option<&'a Tree>,
-    /// Whether the bump that the changes need is counted: for a report that says so.
+    /// True if the bump that the changes need is counted: for a report that says so.
     pub counts_bump: bool,
-    /// Whether changes that are notes are reported, not only counted.
+    /// True if changes that are notes are reported, not only counted.
     pub changes: bool,
     /// The surfaces that count; if empty, all of them.
     pub surfaces: &'a [Surface],
@@ -34,11 +34,11 @@ pub struct Options<'a> {
     pub accepted: Option<&'a Accepted>,
     /// The recorded versions and days.
     pub records: Records<'a>,
-    /// Whether the recorded versions are checked.
+    /// True if the recorded versions are checked.
     pub versions: bool,
     /// The command that records them, as advice names it.
     pub bump_command: &'a str,
-    /// Whether only a part of the configured tree is checked. Stale waivers of `abide.toml` and
+    /// True if only a part of the configured tree is checked. Stale waivers of `abide.toml` and
     /// stale lines of `abide.accepted` cannot be found then.
     pub partial: bool,
     /// The packages that findings are reported in, if only those that a change reaches. Findings

@@ -42,7 +42,7 @@ pub struct Overrides {
 /// Who decided about an element that is used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decision<'o> {
-    /// Whether the reader takes the instance and warns.
+    /// True if the reader takes the instance and warns.
     pub(crate) is_allowed: bool,
     /// The key that decided, with its value; `None` for what holds without any.
     pub(crate) by: Option<(&'o str, &'o RuntimeSetting)>,
@@ -91,7 +91,7 @@ impl Overrides {
         }
     }
 
-    /// Whether no layer has any key.
+    /// Returns true if no layer has any key.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -109,7 +109,8 @@ impl Overrides {
         Some((last.boolean?, (key, last)))
     }
 
-    /// Whether a reader with this runtime takes an element that is deprecated, or even disallowed.
+    /// Decides whether a reader with this runtime takes an element that is deprecated, or even
+    /// disallowed.
     pub(crate) fn decide(&self, element: Element<'_>, is_disallowed: bool) -> Decision<'_> {
         let own = self.boolean(&format!("{FEATURE}{}", element.full_name()));
         if let Some((is_allowed, by)) = own.or_else(|| self.boolean(ENABLE_ALL)) {

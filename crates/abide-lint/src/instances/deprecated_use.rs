@@ -23,9 +23,9 @@ pub(crate) enum UsePhase {
 pub(crate) struct Use<'t> {
     /// The element.
     pub(crate) element: Element<'t>,
-    /// Whether readers refuse it where no operator says otherwise.
+    /// True if readers refuse it where no operator says otherwise.
     pub(crate) is_disallowed: bool,
-    /// Whether its reader asks operators about it.
+    /// True if its reader asks operators about it.
     pub(crate) asks: bool,
     /// What its reader does.
     pub(crate) decision: Decision<'t>,
@@ -55,8 +55,8 @@ impl<'t> Use<'t> {
     }
 }
 
-/// Whether readers refuse an element by default, by its annotations or by the day of the check;
-/// `None` if it is not even deprecated.
+/// Returns true if readers refuse an element by default, by its annotations or by the day of the
+/// check; `None` if it is not even deprecated.
 pub(crate) fn is_disallowed(element: Element<'_>, context: &InstanceContext<'_>) -> Option<bool> {
     if element.disallowed_by_default().is_some() {
         return Some(true);
@@ -125,7 +125,7 @@ pub(crate) fn report_use<'t>(
     }
 }
 
-/// What an operator can set to have a refused instance read.
+/// Returns what an operator can set to have a refused instance read.
 fn allowing_key(context: &InstanceContext<'_>, used: &Use<'_>, name: &str) -> Option<String> {
     if used.decision.is_allowed || context.dialect != Dialect::Envoy {
         return None;

@@ -63,7 +63,7 @@ pub(crate) struct Reference {
     pub(crate) location: Location,
     pub(crate) package: String,
     pub(crate) element: String,
-    /// Whether the reader of a bootstrap refuses it if nothing has the name.
+    /// True if the reader of a bootstrap refuses it if nothing has the name.
     pub(crate) is_checked: bool,
 }
 
@@ -74,9 +74,9 @@ pub(crate) struct References {
     clusters: BTreeSet<String>,
     routes: BTreeSet<String>,
     endpoints: BTreeSet<String>,
-    /// Whether a bootstrap is among the files.
+    /// True if a bootstrap is among the files.
     has_bootstrap: bool,
-    /// Whether some clusters come from elsewhere.
+    /// True if some clusters come from elsewhere.
     sends_clusters: bool,
     has_cluster_files: bool,
 }

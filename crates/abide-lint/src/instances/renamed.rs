@@ -4,8 +4,9 @@ use abide_schema::{Cardinality, Element, Enum, Field, Message, Type};
 
 use crate::rule::InstanceContext;
 
-/// Names of Envoy's first API, which was JSON without protos: the message or enum that lacks one, the name,
-/// and what to write instead. Its SDS found endpoints; since then EDS does, and SDS finds secrets.
+/// Names of Envoy's first API, which was JSON without protos: the message or enum that lacks one,
+/// the name, and what to write instead. Its SDS found endpoints; since then EDS does, and SDS finds
+/// secrets.
 const FIRST_SDS: &[(&str, &str, &str)] = &[
     (".Cluster.DiscoveryType", "SDS", "use `EDS`"),
     (".Cluster.DiscoveryType", "sds", "use `EDS`"),
@@ -33,7 +34,7 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    /// What a key was that a message does not have.
+    /// Returns what a key was that a message does not have.
     pub(crate) fn of_field(
         context: &InstanceContext<'_>,
         message: Message<'_>,
@@ -66,7 +67,8 @@ impl Past {
         })
     }
 
-    /// What a name was in the first API of Envoy, if it is one of those that mean something else now.
+    /// Returns what a name was in the first API of Envoy, if it is one of those that mean something
+    /// else now.
     fn of_first_sds(owner: &str, name: &str) -> Option<Past> {
         let is_it = |(end, known, _): &&(&str, &str, &str)| {
             *known == name && owner.starts_with("envoy.") && owner.ends_with(end)
@@ -76,7 +78,7 @@ impl Past {
         Some(Past { why: why.to_owned(), help: (*help).to_owned() })
     }
 
-    /// What a value was that an enum does not have.
+    /// Returns what a value was that an enum does not have.
     pub(crate) fn of_enum_value(
         context: &InstanceContext<'_>,
         item: Enum<'_>,

@@ -9,7 +9,7 @@ use crate::inputs::FEATURE;
 pub struct UsableDeprecation<'t> {
     /// The element.
     pub element: Element<'t>,
-    /// Whether readers refuse it unless an operator allows it.
+    /// True if readers refuse it unless an operator allows it.
     pub is_disallowed: bool,
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn path_of(tree: &Tree, message: &Message, place: Span) -> String {
     path
 }
 
-/// What tells a message from the others of its list.
+/// Returns what tells a message from the others of its list.
 fn name_of(tree: &Tree, message: &Message) -> Option<String> {
     let name = ["name", "key", "cluster_name"];
     let name = name.iter().find_map(|name| message.get_str(tree, name));

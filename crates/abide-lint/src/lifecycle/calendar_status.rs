@@ -80,12 +80,12 @@ impl<'t> Status<'t> {
         }
     }
 
-    /// Whether a calendar is configured at all.
+    /// Returns true if a calendar is configured at all.
     pub fn is_configured(&self) -> bool {
         self.client_release.is_some() || self.api_release.is_some() || !self.retirements.is_empty()
     }
 
-    /// Whether a new major may appear on the day; always true if no API releases
+    /// Returns true if a new major may appear on the day; always true if no API releases
     /// are configured.
     pub fn major_may_rise(&self) -> bool {
         self.major_window.is_none_or(|window| window.contains(self.as_of))
@@ -101,7 +101,7 @@ pub struct Deprecation<'t> {
     pub place: Place,
     /// The days on which its phases begin.
     pub phases: Phases,
-    /// Whether only the next major version may remove it.
+    /// True if only the next major version may remove it.
     pub waits_for_major: bool,
     /// The last day on which anybody serves it. Clients remove it earlier; the
     /// API only removes it in the next major.

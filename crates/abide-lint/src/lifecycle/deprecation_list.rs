@@ -18,7 +18,7 @@ use crate::policy::Policy;
 pub struct DeprecationList<'t> {
     /// They, by package and name. Nothing here depends on today.
     pub entries: Vec<Deprecated<'t>>,
-    /// Whether clients have releases, in which phases are counted.
+    /// True if clients have releases, in which phases are counted.
     pub has_phases: bool,
 }
 
@@ -42,11 +42,11 @@ pub struct Deprecated<'t> {
     pub replacement: Replacement,
     /// The days on which its phases begin.
     pub phases: Option<Phases>,
-    /// Whether only the next major version may remove it.
+    /// True if only the next major version may remove it.
     pub waits_for_major: bool,
     /// The last day on which anybody serves it, as far as it is known.
     pub served_until: Option<Date>,
-    /// Whether that day is known for sure: the major that ends it exists.
+    /// True if that day is known for sure: the major that ends it exists.
     /// Otherwise it is the earliest day.
     pub is_retired: bool,
 }
@@ -132,7 +132,7 @@ impl<'t> Deprecated<'t> {
         self.holder.file().package().name()
     }
 
-    /// Why its days are not known; `None` if they are. Nothing can say since when
+    /// Returns why its days are not known; `None` if they are. Nothing can say since when
     /// a file is deprecated.
     pub fn unknown(&self) -> Option<Unknown<'t>> {
         match (self.day, self.since, self.holder) {

@@ -18,9 +18,9 @@ use crate::calendar::Calendar;
 pub struct ElementFacts {
     /// Which element.
     pub id: ElementId,
-    /// Whether it is deprecated.
+    /// True if it is deprecated.
     pub deprecated: bool,
-    /// Whether servers refuse it unless an operator allows it.
+    /// True if servers refuse it unless an operator allows it.
     pub disallowed: bool,
 }
 
@@ -41,7 +41,7 @@ impl ElementFacts {
         file.elements().filter(|it| !is_of_map(*it)).map(ElementFacts::of).collect()
     }
 
-    /// What is said about an element.
+    /// Returns what is said about an element.
     pub fn of(element: Element<'_>) -> ElementFacts {
         let number = match element {
             Element::Field(field) => Some(field.number()),
@@ -74,7 +74,7 @@ pub struct HistoryPoint {
     pub day: Option<Date>,
     /// The revision, such as the id of a commit.
     pub revision: Option<Arc<str>>,
-    /// Whether the next version that is recorded is the first one in which it is so.
+    /// True if the next version that is recorded is the first one in which it is so.
     pub unreleased: bool,
 }
 
@@ -109,7 +109,7 @@ impl ElementHistory {
         }
     }
 
-    /// Whether no version ever had it.
+    /// Returns true if no version ever had it.
     fn is_unreleased(&self) -> bool {
         self.appeared.unreleased
     }

@@ -31,7 +31,7 @@ pub(crate) fn stable_major(package: Package<'_>) -> Option<u32> {
     (version.stability == Stability::Stable).then_some(version.major)
 }
 
-/// Whether a package is frozen: the first of its files with a status decides.
+/// Returns true if a package is frozen: the first of its files with a status decides.
 pub(crate) fn is_frozen(package: Package<'_>) -> bool {
     let status = package.files().find_map(File::package_version_status);
     status.is_some_and(|(status, _)| status == PackageVersionStatus::Frozen)
@@ -66,20 +66,20 @@ impl PackageDays<'_> {
         package.files().filter_map(|it| parse_date(it.frozen()?.0)).min().or_else(recorded)
     }
 
-    /// Whether a package is frozen: by the status of its files, or by what is
+    /// Returns true if a package is frozen: by the status of its files, or by what is
     /// recorded.
     pub(crate) fn is_frozen(self, package: Package<'_>) -> bool {
         is_frozen(package) || self.lock.is_some_and(|it| it.frozen(package.name()).is_some())
     }
 }
 
-/// Whether the element or an enclosing one is deprecated.
+/// Returns true if the element or an enclosing one is deprecated.
 pub(crate) fn is_deprecated(element: Element<'_>) -> bool {
     element.deprecated().is_some() || element.parent().is_some_and(is_deprecated)
 }
 
-/// Whether an element counts as deprecated when it is removed, and since when, by its annotation.
-/// A oneof has no such option: it is deprecated if its fields are.
+/// Returns true if an element counts as deprecated when it is removed, and since when, by its
+/// annotation. A oneof has no such option: it is deprecated if its fields are.
 pub(crate) fn deprecation(element: Element<'_>) -> (bool, Option<String>) {
     let deprecated = match element {
         Element::Oneof(oneof) => oneof.fields().all(|it| is_deprecated(Element::Field(it))),
@@ -88,13 +88,13 @@ pub(crate) fn deprecation(element: Element<'_>) -> (bool, Option<String>) {
     (deprecated, element.deprecated_since().map(|(text, _)| text.to_owned()))
 }
 
-/// Whether an element is the value that an upgrade puts where a zero value was: it was never in
-/// use.
+/// Returns true if an element is the value that an upgrade puts where a zero value was: it was
+/// never in use.
 pub(crate) fn is_placeholder(element: Element<'_>) -> bool {
     element.name() == abide_upgrade::UNAVAILABLE
 }
 
-/// Whether a component of a package name that is not a version looks like one:
+/// Returns true if a component of a package name that is not a version looks like one:
 /// `v` and a digit, then anything.
 pub(crate) fn version_like(component: &str) -> bool {
     let rest = component.strip_prefix(['v', 'V']);

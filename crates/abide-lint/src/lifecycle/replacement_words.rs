@@ -224,12 +224,12 @@ impl<'s> Word<'s> {
         words.contains(&&*self.plain)
     }
 
-    /// Whether a mark behind it ends a part of the sentence.
+    /// Returns true if a mark behind it ends a part of the sentence.
     fn ends_clause(&self) -> bool {
         self.plain.is_empty() || self.written.ends_with([':', ',', ';', '.', ')', '-', '>'])
     }
 
-    /// Whether it names an element: in code or as a link, or by its capital or its form.
+    /// Returns true if it names an element: in code or as a link, or by its capital or its form.
     fn is_name(&self) -> bool {
         let inner = self.written.trim_end_matches(['.', ',', ';', ':', ')']);
         let is_part = |it: char| matches!(it, '`' | '_' | '[' | '.' | '(' | '/');
@@ -273,13 +273,13 @@ impl<'s> Sentence<'s> {
         }
     }
 
-    /// Whether a part of the sentence tells the reader to use something else.
+    /// Returns true if a part of the sentence tells the reader to use something else.
     fn instructs(&self, context: Context) -> bool {
         self.says_instead() || (0..self.words.len()).any(|at| self.is_instruction(at, context))
     }
 
-    /// Whether a sentence that does not speak of the deprecation tells the reader to use something
-    /// else: by "instead", or by a name.
+    /// Returns true if a sentence that does not speak of the deprecation tells the reader to use
+    /// something else: by "instead", or by a name.
     fn instructs_by_itself(&self) -> bool {
         let mut instructions =
             (0..self.words.len()).filter(|at| self.is_instruction(*at, Context::Beside));
@@ -291,7 +291,7 @@ impl<'s> Sentence<'s> {
         })
     }
 
-    /// Whether the word at an index begins an instruction to use something else.
+    /// Returns true if the word at an index begins an instruction to use something else.
     fn is_instruction(&self, at: usize, context: Context) -> bool {
         let [verb, rest @ ..] = &self.words[at..] else { return false };
         let may_begin = match at.checked_sub(1).map(|it| &self.words[it]) {
@@ -323,8 +323,8 @@ impl<'s> Sentence<'s> {
         !self.own.is_empty() && word.plain == self.own.to_lowercase()
     }
 
-    /// Whether it has "instead", and not "instead of" something other than the element, unless it
-    /// says what should be done.
+    /// Returns true if it has "instead", and not "instead of" something other than the element,
+    /// unless it says what should be done.
     fn has_instead(&self) -> bool {
         let is_instead = |at: usize| {
             let rest = &self.words[at + 1..];
@@ -339,14 +339,14 @@ impl<'s> Sentence<'s> {
         (0..self.words.len()).any(is_instead)
     }
 
-    /// Whether it says that something is used instead, in every case, and not what is in the
-    /// element.
+    /// Returns true if it says that something is used instead, in every case, and not what is in
+    /// the element.
     fn says_instead(&self) -> bool {
         let is_own = self.has_any(&[&["in", "this"], &["with", "this"]]);
         self.has_instead() && !is_own && !self.words.iter().any(|it| it.is_one_of(&CONDITIONS))
     }
 
-    /// Whether it says that something else took the place of the element.
+    /// Returns true if it says that something else took the place of the element.
     fn is_replaced(&self) -> bool {
         let is_affirmed = |at: &usize| !self.words[..*at].iter().rev().take(2).any(is_denial);
         let names = |phrase: &&[&str]| {
@@ -357,7 +357,7 @@ impl<'s> Sentence<'s> {
             || REPLACES.iter().any(|phrase| self.places_of(phrase).any(|at| is_affirmed(&at)))
     }
 
-    /// Whether it says that the element has no effect, in every case.
+    /// Returns true if it says that the element has no effect, in every case.
     fn is_needless(&self) -> bool {
         NEEDLESS.iter().any(|phrase| {
             self.places_of(phrase)
@@ -369,7 +369,7 @@ impl<'s> Sentence<'s> {
         phrases.iter().any(|phrase| self.places_of(phrase).next().is_some())
     }
 
-    /// Where these words follow each other.
+    /// Returns where these words follow each other.
     fn places_of<'a>(&'a self, phrase: &'a [&'a str]) -> impl Iterator<Item = usize> + 'a {
         let windows = self.words.windows(phrase.len()).enumerate();
         windows.filter_map(move |(at, words)| {
@@ -377,7 +377,7 @@ impl<'s> Sentence<'s> {
         })
     }
 
-    /// Whether its subject is the element itself, or left out as in "Replaced by …".
+    /// Returns true if its subject is the element itself, or left out as in "Replaced by …".
     fn is_about_element(&self) -> bool {
         let [first, rest @ ..] = &self.words[..] else { return false };
         let is_noun = |it: &Word<'_>| it.is_one_of(&NOUNS);
@@ -389,7 +389,7 @@ impl<'s> Sentence<'s> {
             || REPLACED_BY.iter().chain(&NEEDLESS).any(begins)
     }
 
-    /// Whether it has the name of another element in backticks, or a link.
+    /// Returns true if it has the name of another element in backticks, or a link.
     fn names_another(&self) -> bool {
         let is_version = |it: &str| {
             it.strip_prefix('v').is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit()))

@@ -76,7 +76,7 @@ fn take_sentences(passage: &mut String, paragraphs: &mut [Vec<String>]) {
     }
 }
 
-/// Whether a sentence ends with a line although nothing marks its end.
+/// Returns true if a sentence ends with a line although nothing marks its end.
 fn ends_at(line: &str, next: &str, width: usize) -> bool {
     let last = line.split_whitespace().next_back().unwrap_or_default();
     let first = next.split_whitespace().next().unwrap_or_default();

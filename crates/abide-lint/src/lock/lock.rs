@@ -97,7 +97,7 @@ enum EntryState {
 }
 
 impl Lock {
-    /// Whether the text had a merge conflict, or a duplicate line as left by a
+    /// Returns true if the text had a merge conflict, or a duplicate line as left by a
     /// union merge.
     pub fn is_unresolved(&self) -> bool {
         self.unresolved
@@ -149,12 +149,12 @@ impl Lock {
         self.packages.entry(package.to_owned()).or_default().frozen.get_or_insert(freeze);
     }
 
-    /// Whether a file at this path was generated, whatever is there now.
+    /// Returns true if a file at this path was generated, whatever is there now.
     pub(crate) fn has_made(&self, path: &str) -> bool {
         self.made.contains_key(path)
     }
 
-    /// Whether a file contains what was generated there.
+    /// Returns true if a file contains what was generated there.
     pub fn is_made(&self, path: &str, text: &[u8]) -> bool {
         self.made.get(path).is_some_and(|digests| digests.contains(&TextDigest::of(text)))
     }
@@ -183,7 +183,7 @@ impl Lock {
         self.packages.iter().filter(|(_, it)| !it.gone).map(|(name, _)| name.as_str())
     }
 
-    /// Whether versions are recorded here. A lock with nothing but days or
+    /// Returns true if versions are recorded here. A lock with nothing but days or
     /// generated files does not say so; an empty one does.
     pub(crate) fn is_of_versions(&self) -> bool {
         let mut packages = self.packages.values();
@@ -209,8 +209,8 @@ impl Lock {
         entry.ledger.values_mut().for_each(|fate| *fate = EntryState::Gone);
     }
 
-    /// What another lock records of packages that must not break, and this one does not: that they
-    /// are frozen, and the numbers and names that they used. A phrase for each package.
+    /// Returns what another lock records of packages that must not break, and this one does not:
+    /// that they are frozen, and the numbers and names that they used. A phrase for each package.
     pub(crate) fn forgotten(&self, old: &Lock, policy: &BreakingPolicy) -> Vec<(String, String)> {
         let mut forgotten = Vec::new();
         for (name, known) in old.packages.iter().filter(|(name, _)| policy.binds(name)) {
@@ -282,7 +282,7 @@ impl Lock {
         }
     }
 
-    /// Whether anything is recorded about a package.
+    /// Returns true if anything is recorded about a package.
     pub(crate) fn knows(&self, package: &str) -> bool {
         self.packages.contains_key(package)
     }

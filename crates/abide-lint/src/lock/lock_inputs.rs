@@ -47,7 +47,7 @@ pub struct PackagePast {
 }
 
 impl Records<'_> {
-    /// Whether anything is recorded at all.
+    /// Returns true if anything is recorded at all.
     pub(crate) fn exist(&self, tree: &Tree) -> bool {
         let in_options = || {
             let mut files = tree.files().filter(|it| it.is_judged());

@@ -7,8 +7,8 @@ use semver::Version;
 const RECORD: [&str; 4] = ["version", "hash", "introduced", "frozen"];
 
 /// The text of a file whose merge conflicts are all in what it records: of both versions the higher
-/// one, the earlier day, and no hash, which is that of neither side. `None` if there is no conflict,
-/// or one in anything else.
+/// one, the earlier day, and no hash, which is that of neither side. `None` if there is no
+/// conflict, or one in anything else.
 pub fn without_record_conflicts(text: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
     let mut out = String::with_capacity(text.len());
@@ -55,7 +55,7 @@ fn merged(ours: &[&str], theirs: &[&str]) -> Option<String> {
     Some(facts.iter().filter(|it| it.0 != "hash").map(|it| it.2).collect())
 }
 
-/// Whether a value counts more than another one.
+/// Returns true if a value counts more than another one.
 fn is_better(field: &str, value: &str, than: &str) -> bool {
     match field {
         "version" => Version::parse(value).ok() > Version::parse(than).ok(),

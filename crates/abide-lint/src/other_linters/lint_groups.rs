@@ -8,7 +8,7 @@ use crate::rules::RULES;
 pub struct ProtolintRule {
     /// Its name as an alias: `protolint:ORDER`.
     pub alias: &'static str,
-    /// Whether protolint runs it if no setting says so.
+    /// True if protolint runs it if no setting says so.
     pub is_default: bool,
 }
 
@@ -93,7 +93,7 @@ const PROTOLINT: &str = "protolint";
 const API_LINTER: &str = "api-linter";
 const OF_OTHER_TOOLS: &[&str] = &[API_LINTER, PROTOLINT, "protolint:all_default"];
 
-/// Whether an alias is of a tool, or of a group of its rules.
+/// Returns true if an alias is of a tool, or of a group of its rules.
 fn is_of(alias: &str, group: &str) -> bool {
     alias.strip_prefix(group).is_some_and(|rest| rest.starts_with(':'))
 }

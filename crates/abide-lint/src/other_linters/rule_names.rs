@@ -68,7 +68,7 @@ fn bare(alias: &str) -> &str {
 struct Standing {
     /// How many words of its id the name has.
     alike: Reverse<usize>,
-    /// Whether only some of its findings have the name.
+    /// True if only some of its findings have the name.
     is_by_case: bool,
     /// How many names it has before this one.
     before: usize,

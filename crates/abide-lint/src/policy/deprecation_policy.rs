@@ -65,7 +65,7 @@ pub(crate) struct RemovalTerms {
 }
 
 impl DeprecationPolicy {
-    /// How a deprecated element is replaced: by an equivalent, unless
+    /// Returns how a deprecated element is replaced: by an equivalent, unless
     /// `without_equivalent` or `dropped` names it or an enclosing element.
     pub fn replacement(&self, element: &str) -> Replacement {
         let named = |globs: &[Glob]| globs.iter().any(|glob| glob.matches_container(element));
@@ -94,8 +94,8 @@ impl DeprecationPolicy {
         }
     }
 
-    /// Whether a deprecated element may be removed from a package that must not break some time
-    /// after the day on which it was deprecated.
+    /// Returns true if a deprecated element may be removed from a package that must not break some
+    /// time after the day on which it was deprecated.
     pub(crate) fn counts_days(&self, calendar: &Calendar) -> bool {
         let counts = self.window_months.is_some() || calendar.client_releases.is_set();
         self.removal == Removal::Deprecated && counts
@@ -124,7 +124,7 @@ impl DeprecationPolicy {
         window.into_iter().chain(refused).max_by_key(never_last)
     }
 
-    /// What stands against the removal of an element in this state; `None` if it is
+    /// Returns what stands against the removal of an element in this state; `None` if it is
     /// allowed.
     pub(crate) fn terms(
         &self,

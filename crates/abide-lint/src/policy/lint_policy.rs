@@ -11,17 +11,17 @@ pub struct LintPolicy {
     pub zero_value_suffix: String,
     /// What the names of services end with.
     pub service_suffix: String,
-    /// Whether one message may be the request and the response of a method.
+    /// True if one message may be the request and the response of a method.
     pub allow_same_request_response: bool,
-    /// Whether any method may take `google.protobuf.Empty`.
+    /// True if any method may take `google.protobuf.Empty`.
     pub allow_empty_requests: bool,
-    /// Whether any method may return `google.protobuf.Empty`.
+    /// True if any method may return `google.protobuf.Empty`.
     pub allow_empty_responses: bool,
-    /// Whether comments such as `// buf:lint:ignore ENUM_PASCAL_CASE` count.
+    /// True if comments such as `// buf:lint:ignore ENUM_PASCAL_CASE` count.
     pub buf_comments: bool,
-    /// Whether comments such as `// protolint:disable ORDER` count.
+    /// True if comments such as `// protolint:disable ORDER` count.
     pub protolint_comments: bool,
-    /// Whether comments such as `// (-- api-linter: core::0140=disabled --)` count.
+    /// True if comments such as `// (-- api-linter: core::0140=disabled --)` count.
     pub api_linter_comments: bool,
     /// The `syntax` or `edition` that every file declares.
     pub syntax: String,
@@ -38,7 +38,7 @@ pub(crate) struct LintPart {
 }
 
 impl LintPolicy {
-    /// What rules ask for in a file.
+    /// Returns what rules ask for in a file.
     pub(crate) fn of(&self, file: File<'_>) -> &LintPolicy {
         let path = &*file.decl().display;
         let part = self.parts.iter().rev().find(|it| it.files.iter().any(|at| is_at(path, at)));

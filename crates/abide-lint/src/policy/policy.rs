@@ -76,7 +76,7 @@ pub struct PackagePolicy {
 }
 
 impl PackagePolicy {
-    /// Whether the scheme applies to the package: `unversioned` does not name it.
+    /// Returns true if the scheme applies to the package: `unversioned` does not name it.
     pub fn concerns(&self, package: &str) -> bool {
         !self.unversioned.iter().any(|glob| glob.matches(package))
     }
@@ -86,7 +86,7 @@ impl PackagePolicy {
         collect_names_in_paths(&self.path_prefixes, package)
     }
 
-    /// Whether the name of a versioned package has the form of `pattern`.
+    /// Returns true if the name of a versioned package has the form of `pattern`.
     pub fn has_form(&self, package: &str) -> bool {
         let (Some(pattern), Some(version)) = (&self.pattern, PackageVersion::from_package(package))
         else {
@@ -97,20 +97,20 @@ impl PackagePolicy {
         pattern.matches(&components.join("."))
     }
 
-    /// Whether a version has no number but its major, if `plain_from` requires
+    /// Returns true if a version has no number but its major, if `plain_from` requires
     /// that.
     pub fn is_plain(&self, version: &PackageVersion) -> bool {
         let numbered = version.minor.is_some() || version.revision.is_some();
         !numbered || self.plain_from.is_none_or(|from| version.major < from)
     }
 
-    /// Whether `versions` has the form of a version.
+    /// Returns true if `versions` has the form of a version.
     pub fn has_version_form(&self, version: &PackageVersion) -> bool {
         self.versions.is_empty()
             || self.versions.iter().any(|form| *form == version.version_pattern())
     }
 
-    /// Whether a version may have this stability.
+    /// Returns true if a version may have this stability.
     pub fn allows(&self, stability: Stability) -> bool {
         self.stabilities.is_empty() || self.stabilities.contains(&stability)
     }
@@ -166,7 +166,7 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Whether it names the edge between two packages.
+    /// Returns true if it names the edge between two packages.
     pub fn matches(&self, from: &str, to: &str) -> bool {
         self.from.matches(from) && self.to.matches(to)
     }
@@ -178,7 +178,7 @@ pub struct BreakingPolicy {
     /// The stabilities of the packages that must not break; `None` are packages
     /// without a version. Everything in other packages may change.
     pub stabilities: Vec<Option<Stability>>,
-    /// Whether validation must not change at all, not even to accept more.
+    /// True if validation must not change at all, not even to accept more.
     pub strict_annotations: bool,
     /// If not empty, a change is an error if one of these rules of other tools would
     /// report it, whomever it breaks, and a note otherwise.
@@ -209,18 +209,19 @@ impl Default for BreakingPolicy {
 }
 
 impl BreakingPolicy {
-    /// Whether a package must not break.
+    /// Returns true if a package must not break.
     pub fn binds(&self, package: &str) -> bool {
         let stability = PackageVersion::from_package(package).map(|version| version.stability);
         self.stabilities.contains(&stability)
     }
 
-    /// Whether breaks in this direction are more than notes.
+    /// Returns true if breaks in this direction are more than notes.
     pub(crate) fn counts(&self, direction: Direction) -> bool {
         self.directions.contains(&direction)
     }
 
-    /// What it says about a change. `leaves_out` says which aliases do not count for this finding.
+    /// Returns what it says about a change. `leaves_out` says which aliases do not count for this
+    /// finding.
     fn choose(&self, finding: &Finding, leaves_out: impl Fn(&str) -> bool) -> Choice {
         let effects = finding.effects();
         if Impact::of(finding) > self.lightest || !self.is_on_surfaces(effects) {
@@ -314,7 +315,7 @@ pub struct SecurityFix {
 }
 
 impl Policy {
-    /// What an upgrade has to know of it.
+    /// Returns what an upgrade has to know of it.
     pub fn upgrade_settings(&self) -> UpgradeSettings<'_> {
         UpgradeSettings {
             policy: &self.upgrade,
@@ -357,7 +358,7 @@ impl Policy {
         Some(JudgedChange { facts, choice, is_bound, counting: counts.collect() })
     }
 
-    /// Whether settings turn on what a rule of another tool reports, such as
+    /// Returns true if settings turn on what a rule of another tool reports, such as
     /// `buf:ENUM_PASCAL_CASE`. Abide then reports it where that tool does.
     pub fn follows(&self, alias: &str) -> bool {
         self.layers.follows(alias)
@@ -368,12 +369,12 @@ impl Policy {
         aliases.iter().any(|alias| self.follows(alias))
     }
 
-    /// What presets and settings say about a rule, in the whole tree and in parts of it.
+    /// Returns what presets and settings say about a rule, in the whole tree and in parts of it.
     pub fn settings(&self, rule: RuleDefaults) -> RuleSettings {
         self.layers.settings(rule)
     }
 
-    /// Whether a package must not break: `[breaking] stabilities` has its stability.
+    /// Returns true if a package must not break: `[breaking] stabilities` has its stability.
     /// What depends on that promise asks here: severities, bumps and the ledger of
     /// numbers and names.
     pub fn is_bound(&self, package: &str) -> bool {
@@ -398,7 +399,7 @@ impl Policy {
         Some(Phases { removed, ..phases })
     }
 
-    /// Whether only the next major version may remove a deprecated element.
+    /// Returns true if only the next major version may remove a deprecated element.
     pub fn waits_for_major(&self, element: Element<'_>) -> bool {
         self.is_bound(element.package().name()) && self.deprecation.removal == Removal::Never
     }
@@ -412,7 +413,7 @@ impl Policy {
         self.layers.push(Layer { levels, ..Layer::default() });
     }
 
-    /// Whether any finding of the rule can be reported.
+    /// Returns true if any finding of the rule can be reported.
     pub fn runs(&self, rule: RuleDefaults) -> bool {
         self.layers.runs(rule)
     }

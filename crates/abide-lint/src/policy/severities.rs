@@ -82,7 +82,7 @@ pub struct JudgedChange<'f> {
     pub(crate) facts: &'f ChangeFacts,
     /// Whether it is among the changes that are more than notes.
     pub(crate) choice: Choice,
-    /// Whether its package must not break.
+    /// True if its package must not break.
     pub(crate) is_bound: bool,
     /// The directions whose breaks are more than notes.
     pub(crate) counting: Vec<Direction>,
@@ -100,7 +100,7 @@ pub(crate) enum Choice {
 }
 
 impl JudgedChange<'_> {
-    /// Whether it is a note, unless a setting names its rule.
+    /// Returns true if it is a note, unless a setting names its rule.
     pub(crate) fn is_left_out(&self) -> bool {
         self.choice == Choice::LeftOut
     }
@@ -137,7 +137,7 @@ impl JudgedChange<'_> {
         }
     }
 
-    /// Whether a setting decides about one effect, or about a change without any.
+    /// Returns true if a setting decides about one effect, or about a change without any.
     fn is_decided_by(&self, setting: &LayerSetting, effect: Option<(Surface, Direction)>) -> bool {
         if setting.level.is_none() || setting.is_explicit {
             return true;
@@ -202,7 +202,7 @@ pub(crate) struct Override {
 }
 
 impl Override {
-    /// Whether it applies. Findings about one tree have no surface and no
+    /// Returns true if it applies. Findings about one tree have no surface and no
     /// direction, so an override for some of these does not apply to them.
     fn concerns(
         &self,
@@ -240,7 +240,7 @@ impl Override {
     }
 }
 
-/// Whether a file is at a path, or in the folder there.
+/// Returns true if a file is at a path, or in the folder there.
 pub(crate) fn is_at(file: &str, path: &str) -> bool {
     let path = path.trim_start_matches("./").trim_end_matches('/');
     let rest = if matches!(path, "" | ".") { Some("") } else { file.strip_prefix(path) };
@@ -256,16 +256,16 @@ fn stability_word(stability: Option<Stability>) -> String {
 struct LayerSetting {
     level: Option<Severity>,
     reason: String,
-    /// Whether it names the rule itself, not only its group.
+    /// True if it names the rule itself, not only its group.
     names_rule: bool,
-    /// Whether it names a rule of another tool.
+    /// True if it names a rule of another tool.
     names_alias: bool,
-    /// Whether `abide.toml` itself names the rule, under whatever name: that is meant of every
+    /// True if `abide.toml` itself names the rule, under whatever name: that is meant of every
     /// finding of it.
     is_explicit: bool,
-    /// Whether it is only for some packages or stabilities.
+    /// True if it is only for some packages or stabilities.
     names_package: bool,
-    /// Whether it is only for some directions.
+    /// True if it is only for some directions.
     names_direction: bool,
 }
 
@@ -323,7 +323,7 @@ impl Layers {
         }
     }
 
-    /// How much a finding matters in a package, and why; `Policy::severity` says it
+    /// Returns how much a finding matters in a package, and why; `Policy::severity` says it
     /// in full.
     pub(crate) fn severity(
         &self,
@@ -424,7 +424,7 @@ impl Layers {
         RuleSettings { whole: (rule.severity, None), parts }
     }
 
-    /// Whether any finding of the rule can matter.
+    /// Returns true if any finding of the rule can matter.
     pub(crate) fn runs(&self, rule: RuleDefaults) -> bool {
         let mut on = rule.severity.is_some();
         for IndexedLayer { layer, levels, .. } in &self.layers {
@@ -436,8 +436,8 @@ impl Layers {
         on || rule.all_aliases().any(|alias| self.follows(alias))
     }
 
-    /// Whether settings turn on what a rule of another tool reports. Abide then reports it where
-    /// that tool does.
+    /// Returns true if settings turn on what a rule of another tool reports. Abide then reports it
+    /// where that tool does.
     pub(crate) fn follows(&self, alias: &str) -> bool {
         if !self.named.contains(alias) {
             return false;
@@ -450,7 +450,7 @@ impl Layers {
         on
     }
 
-    /// Whether a setting turns off what a rule of another tool reports there.
+    /// Returns true if a setting turns off what a rule of another tool reports there.
     pub(crate) fn leaves_out(&self, alias: &str, subject: FindingScope<'_>) -> bool {
         if !self.named.contains(alias) {
             return false;

@@ -27,9 +27,9 @@ pub struct Report {
     /// break is a major. A break that a waiver, the policy or `abide.accepted`
     /// allows is a minor, and so is a break in an alpha or beta.
     pub required_bump: Option<Bump>,
-    /// Whether only a waiver or `abide.accepted` keeps it from being a major.
+    /// True if only a waiver or `abide.accepted` keeps it from being a major.
     pub waives_breaks: bool,
-    /// Whether findings may depend on every file of the tree: on what a name that is not found
+    /// True if findings may depend on every file of the tree: on what a name that is not found
     /// may mean, or on how rare the shape of a renamed type is.
     pub depends_on_everything: bool,
     /// The packages that were not judged, because a file of theirs does not parse, in the order of

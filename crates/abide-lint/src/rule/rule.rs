@@ -49,7 +49,7 @@ pub struct Rule {
     /// The rules of other tools that fire on some of what it finds: each finding
     /// names its own.
     pub aliases_by_case: &'static [&'static [&'static str]],
-    /// Whether it ignores elements that are work in progress.
+    /// True if it ignores elements that are work in progress.
     pub spares_work_in_progress: bool,
     /// Its page.
     pub page: &'static str,
@@ -58,7 +58,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether it compares with an old tree.
+    /// Returns true if it compares with an old tree.
     pub fn needs_baseline(&self) -> bool {
         matches!(self.check, Check::Baseline(_) | Check::Change(_))
     }
@@ -68,7 +68,7 @@ impl Rule {
         self.defaults().all_aliases()
     }
 
-    /// What policy asks of it.
+    /// Returns what policy asks of it.
     pub const fn defaults(&self) -> RuleDefaults {
         RuleDefaults {
             id: self.id,
@@ -136,7 +136,7 @@ pub struct InstanceContext<'t> {
     pub file: u32,
     /// What operators decide about deprecated elements of the document.
     pub overrides: &'t Overrides,
-    /// Whether its reader asks for those decisions only inside of an Any.
+    /// True if its reader asks for those decisions only inside of an Any.
     pub is_bootstrap: bool,
     /// Whose reading it is.
     pub dialect: Dialect,
@@ -185,7 +185,7 @@ pub struct Context<'t> {
     pub baseline: Option<&'t Tree>,
     /// The day of its commit, if it is one of git.
     pub baseline_day: Option<Date>,
-    /// Whether only a part of a tree is judged.
+    /// True if only a part of a tree is judged.
     pub partial: bool,
     /// The lists of features.
     pub features: &'t [FeatureFile],
@@ -200,7 +200,7 @@ pub struct Context<'t> {
     candidate_sources: OnceLock<CandidateSources>,
     /// The packages that candidates of the packages that count are made from.
     reached_sources: OnceLock<BTreeSet<PackageId>>,
-    /// Whether a finding may depend on every file of the tree.
+    /// True if a finding may depend on every file of the tree.
     looked_everywhere: AtomicBool,
 }
 
@@ -241,19 +241,19 @@ impl<'t> Context<'t> {
         self.tree
     }
 
-    /// Whether findings may depend on every file of the tree, and not only on those that the files
-    /// which they are in stand on.
+    /// Returns true if findings may depend on every file of the tree, and not only on those that
+    /// the files which they are in stand on.
     pub(crate) fn depends_on_everything(&self) -> bool {
         self.looked_everywhere.load(Ordering::Relaxed)
             || self.diff.as_ref().is_some_and(Diff::weighed_shapes)
     }
 
-    /// Whether the tree has only the files that decide what is found in some packages.
+    /// Returns true if the tree has only the files that decide what is found in some packages.
     pub(crate) fn is_slice(&self) -> bool {
         self.reached.is_some()
     }
 
-    /// Whether findings in a package are reported.
+    /// Returns true if findings in a package are reported.
     pub(crate) fn reports_in(&self, package: Package<'_>) -> bool {
         let Some(reached) = self.reached else { return true };
         // A finding in a candidate is reported at its source if that has it too.
@@ -269,7 +269,7 @@ impl<'t> Context<'t> {
         })
     }
 
-    /// What candidates are made from.
+    /// Returns what candidates are made from.
     pub(crate) fn candidate_sources(&self) -> &CandidateSources {
         self.candidate_sources.get_or_init(|| CandidateSources::find(self.upgrade_basis()))
     }
@@ -284,12 +284,12 @@ impl<'t> Context<'t> {
         self.graph.as_ref().expect("rules that need it run with everything")
     }
 
-    /// What is recorded about this tree and about the released one.
+    /// Returns what is recorded about this tree and about the released one.
     pub fn records(&self) -> Records<'t> {
         self.records
     }
 
-    /// Where the days of packages are known from.
+    /// Returns where the days of packages are known from.
     pub(crate) fn days(&self) -> PackageDays<'t> {
         PackageDays { calendar: &self.policy.calendar, lock: self.records.lock }
     }
@@ -300,23 +300,23 @@ impl<'t> Context<'t> {
         self.days().introduced(package)
     }
 
-    /// Whether a package of the tree is frozen: by the status of its files, or by
+    /// Returns true if a package of the tree is frozen: by the status of its files, or by
     /// what is recorded.
     pub fn is_frozen(&self, package: Package<'t>) -> bool {
         let all = || self.tree.packages().map(|it| self.days().is_frozen(it)).collect();
         self.frozen.get_or_init(all)[package.id.0 as usize]
     }
 
-    /// When the support of a package ends because a later major version of its API
+    /// Returns when the support of a package ends because a later major version of its API
     /// is stable.
     pub(crate) fn retirement(&self, package: Package<'t>) -> Option<Retirement<'t>> {
         let versions = self.apis().get(&format_api_name(package.name())?)?;
         Retirement::of(package, versions, self.days())
     }
 
-    /// Whether rules about names spare an element, since it is not worth a new name: one that is
-    /// deprecated or in a frozen package. Nothing is spared what a rule of another tool reports if
-    /// the policy follows that one.
+    /// Returns true if rules about names spare an element, since it is not worth a new name: one
+    /// that is deprecated or in a frozen package. Nothing is spared what a rule of another tool
+    /// reports if the policy follows that one.
     pub(crate) fn exempts(&self, element: Element<'t>, aliases: &[&str]) -> bool {
         (self.is_frozen(element.package()) || is_deprecated(element))
             && !self.policy.follows_any(aliases)
@@ -343,13 +343,13 @@ impl<'t> Context<'t> {
         self.standings.get_or_init(|| FileRoles::from_tree(self.tree, &self.policy.upgrade))
     }
 
-    /// Whether an upgrade made a package and nobody has released it yet, whatever its name says:
-    /// Envoy's first candidates were named `v3`.
+    /// Returns true if an upgrade made a package and nobody has released it yet, whatever its name
+    /// says: Envoy's first candidates were named `v3`.
     pub(crate) fn is_candidate(&self, package: Package<'_>) -> bool {
         package.files().any(|it| self.standings().get(it) == FileRole::Candidate)
     }
 
-    /// Whether the tree has a candidate of a package.
+    /// Returns true if the tree has a candidate of a package.
     pub(crate) fn has_candidate(&self, package: Package<'t>) -> bool {
         let policy = &self.policy.upgrade;
         let candidates = find_candidate_packages(policy, self.standings(), package);
@@ -357,7 +357,7 @@ impl<'t> Context<'t> {
         found.any(|it| self.is_candidate(it))
     }
 
-    /// What an upgrade of the tree is planned from.
+    /// Returns what an upgrade of the tree is planned from.
     pub(crate) fn upgrade_basis(&self) -> UpgradeInputs<'_, 't> {
         let settings = self.policy.upgrade_settings();
         let graph = self.graph.as_ref();
@@ -371,7 +371,7 @@ impl<'t> Context<'t> {
     }
 }
 
-/// How an element of the old side was removed.
+/// Returns how an element of the old side was removed.
 fn removal_of<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
     let (number, name, extensions) = match old {
         Element::Field(field) => {
@@ -456,7 +456,7 @@ impl Sink {
         Sink { rule, findings: Vec::new() }
     }
 
-    /// What the rule found. It declares every alias that its findings have.
+    /// Returns what the rule found. It declares every alias that its findings have.
     pub(crate) fn into_findings(self) -> Vec<Finding> {
         let is_declared = |alias: &&str| self.rule.all_aliases().any(|it| it == *alias);
         for finding in &self.findings {

@@ -33,7 +33,7 @@ pub struct Plan {
     pub lock: Lock,
     /// The files that change if versions are recorded in options, sorted by path.
     pub rewritten: Vec<RewrittenOption>,
-    /// Whether `abide.lock` must be written.
+    /// True if `abide.lock` must be written.
     pub is_lock_stale: bool,
     /// What an earlier `abide.lock` records and this one forgot: the package, and a phrase.
     pub forgotten: Vec<(String, String)>,
@@ -59,7 +59,7 @@ pub struct PackagePlan {
     pub hash_new: Option<SemanticHash>,
     /// The reasons, highest bump first.
     pub reasons: Vec<BumpReason>,
-    /// Whether its own meaning is unchanged, and only that of its dependencies
+    /// True if its own meaning is unchanged, and only that of its dependencies
     /// changed.
     pub catches_up: bool,
     /// The package it depends on whose break is refused.
@@ -86,7 +86,7 @@ pub struct BumpReason {
     /// The shortest path from an element of the package to the changed type;
     /// empty for a change in the package itself.
     pub via: Vec<String>,
-    /// Whether it is a break that is only allowed by a waiver or by
+    /// True if it is a break that is only allowed by a waiver or by
     /// `abide.accepted`.
     pub waived: bool,
 }
@@ -136,12 +136,12 @@ pub struct RewrittenOption {
 }
 
 impl Plan {
-    /// How many packages have this verdict.
+    /// Returns how many packages have this verdict.
     pub fn count(&self, verdict: PlanVerdict) -> usize {
         self.packages.iter().filter(|it| it.verdict == verdict).count()
     }
 
-    /// Whether everything that can be recorded is.
+    /// Returns true if everything that can be recorded is.
     pub fn is_recorded(&self) -> bool {
         !self.is_lock_stale && self.rewritten.is_empty() && self.count(PlanVerdict::Unrecorded) == 0
     }
@@ -153,7 +153,7 @@ impl Plan {
 }
 
 impl PackagePlan {
-    /// Whether its meaning equals that of the release or of the record; `None` if
+    /// Returns true if its meaning equals that of the release or of the record; `None` if
     /// neither is known.
     pub fn is_as_recorded(&self) -> Option<bool> {
         self.hash_old.map(|it| Some(it) == self.hash_new)

@@ -11,7 +11,7 @@ pub(crate) fn element(tree: &Tree, ty: Type) -> Option<Element<'_>> {
     }
 }
 
-/// Whether a type is declared in a tree.
+/// Returns true if a type is declared in a tree.
 pub(crate) fn is_declared(ty: Type) -> bool {
     matches!(ty, Type::Message(_) | Type::Enum(_))
 }

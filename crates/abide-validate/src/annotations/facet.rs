@@ -51,7 +51,7 @@ impl Facet {
         &self.path[self.prefix().len()..]
     }
 
-    /// Whether an expression states it: its own, or that of a rule that the tree declares.
+    /// Returns true if an expression states it: its own, or that of a rule that the tree declares.
     pub fn is_expression(&self, tree: &Tree) -> bool {
         let declared = || {
             let name = self.key().strip_prefix('(')?.strip_suffix(')')?;
@@ -61,7 +61,7 @@ impl Facet {
         self.dialect == Dialect::Buf && (self.key() == "cel" || declared().is_some())
     }
 
-    /// Whether another facet is the same rule, wherever it is.
+    /// Returns true if another facet is the same rule, wherever it is.
     pub fn says_what(&self, other: &Facet) -> bool {
         (self.dialect, &self.path, &self.literals) == (other.dialect, &other.path, &other.literals)
     }

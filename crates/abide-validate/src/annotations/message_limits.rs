@@ -26,7 +26,7 @@ pub fn oneof_required(oneof: abide_schema::Oneof<'_>) -> Option<(Dialect, Place)
 pub struct Exclusive {
     /// The names of the fields, sorted.
     pub fields: Vec<String>,
-    /// Whether exactly one must be set.
+    /// True if exactly one must be set.
     pub required: bool,
     /// The place of the rule.
     pub place: Place,

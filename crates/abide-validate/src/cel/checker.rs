@@ -81,7 +81,7 @@ impl<'t> Checker<'t> {
         self.variables.iter().rev().find(|(it, _)| it == name).map(|(_, ty)| ty)
     }
 
-    /// What a dotted name means that is no field of a variable.
+    /// Returns what a dotted name means that is no field of a variable.
     fn constant(&self, name: &str) -> Option<CelType> {
         if TYPE_NAMES.contains(&name) || message_named(self.tree, name).is_some() {
             return Some(CelType::Type);
@@ -256,7 +256,7 @@ fn widened(known: Option<CelType>, more: CelType) -> CelType {
     }
 }
 
-/// Why a call is refused: its types, as they are written.
+/// Returns why a call is refused: its types, as they are written.
 fn refusal(function: &str, target: Option<&Expr>, types: &[CelType]) -> String {
     let shown: Vec<String> = types.iter().map(ToString::to_string).collect();
     let sign = function.trim_matches(['_', '@']);

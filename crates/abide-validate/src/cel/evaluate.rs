@@ -112,7 +112,7 @@ impl<'e, 'v> Evaluation<'e, 'v> {
         self.variables.iter().rev().find(|(it, _)| *it == name).map(|(_, value)| value)
     }
 
-    /// What a dotted name means that is no field of a variable.
+    /// Returns what a dotted name means that is no field of a variable.
     fn constant(&self, name: &str) -> Outcome<'v> {
         match (name, enum_value(self.tree, name)) {
             ("now", _) => Err("it depends on the time".to_owned()),
@@ -184,7 +184,8 @@ impl<'e, 'v> Evaluation<'e, 'v> {
         }
     }
 
-    /// Whether one of the parts is `decisive`, else the other bool; an error only if none is.
+    /// Decides whether one of the parts is `decisive`, else the other bool; an error only if none
+    /// is.
     fn any_of<P>(
         &mut self,
         parts: impl Iterator<Item = P>,

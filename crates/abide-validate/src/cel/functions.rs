@@ -53,7 +53,7 @@ impl Slot {
 /// One way to call a function.
 struct Overload {
     name: &'static str,
-    /// Whether the first parameter stands before the name.
+    /// True if the first parameter stands before the name.
     member: bool,
     parameters: &'static [Slot],
     result: Slot,
@@ -187,7 +187,7 @@ const OVERLOADS: &[Overload] = &[
     member("unique", &[ListOf(&Uint)], Bool),
 ];
 
-/// Whether there is a function with this name, whatever its arguments are.
+/// Returns true if there is a function with this name, whatever its arguments are.
 pub(super) fn is_function(name: &str) -> bool {
     OVERLOADS.iter().any(|overload| overload.name == name)
 }
@@ -254,7 +254,7 @@ fn arithmetic(a: &CelType, b: &CelType, types: &[CelType]) -> Option<CelType> {
     fitting.reduce(|_, _| CelType::Dyn)
 }
 
-/// Whether a name is that of an operator in a syntax tree.
+/// Returns true if a name is that of an operator in a syntax tree.
 pub(super) fn is_operator(name: &str) -> bool {
     name.contains('_') && !name.chars().any(char::is_alphanumeric) || name == "@in"
 }

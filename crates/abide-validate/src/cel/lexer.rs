@@ -206,7 +206,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// Whether a string begins here: whether it is raw, whether it is bytes, and how
+/// Returns true if a string begins here: whether it is raw, whether it is bytes, and how
 /// long its prefix is.
 fn string_prefix(text: &str) -> Option<(bool, bool, usize)> {
     let length = text.bytes().take_while(|byte| matches!(byte, b'r' | b'R' | b'b' | b'B')).count();

@@ -135,7 +135,7 @@ impl super::Library for NoFunctions {
     }
 }
 
-/// Whether an expression about a `t.M` is true, or why that cannot be said.
+/// Returns true if an expression about a `t.M` is true, or why that cannot be said.
 #[track_caller]
 fn value_of(text: &str, value: &str) -> Result<bool, String> {
     let tree = tree();

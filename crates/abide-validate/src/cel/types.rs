@@ -98,7 +98,7 @@ impl CelType {
         }
     }
 
-    /// Whether a value of one type may stand where the other is expected.
+    /// Returns true if a value of one type may stand where the other is expected.
     pub(super) fn fits(&self, other: &CelType) -> bool {
         use CelType::{Duration, Dyn, List, Map, Message, Null, Timestamp, Wrapper};
         match (self, other) {
@@ -126,12 +126,12 @@ impl CelType {
         }
     }
 
-    /// Whether it may be a bool when it is evaluated.
+    /// Returns true if it may be a bool when it is evaluated.
     pub(crate) fn may_be_bool(&self) -> bool {
         self.fits(&CelType::Bool)
     }
 
-    /// Whether it may be a string when it is evaluated.
+    /// Returns true if it may be a string when it is evaluated.
     pub(crate) fn may_be_string(&self) -> bool {
         self.fits(&CelType::String)
     }

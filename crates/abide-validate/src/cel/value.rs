@@ -72,7 +72,7 @@ impl<'v> CelValue<'v> {
         }
     }
 
-    /// How many values it is, for the bound on work.
+    /// Returns how many values it is, for the bound on work.
     pub(super) fn size(&self) -> usize {
         match self {
             CelValue::String(text) => text.len() / 16,
@@ -83,7 +83,7 @@ impl<'v> CelValue<'v> {
         }
     }
 
-    /// Whether two values are equal; numbers of different types are by what they count.
+    /// Returns true if two values are equal; numbers of different types are by what they count.
     pub(crate) fn equals(&self, other: &CelValue<'_>, tree: &Tree) -> bool {
         use CelValue::{Bool, Bytes, List, Map, Message, Null, String, Type};
         match (self, other) {
@@ -273,7 +273,8 @@ impl<'v> CelValue<'v> {
         }
     }
 
-    /// Whether a field of a message is set, or a map has a key; `None` if it has no such field.
+    /// Returns true if a field of a message is set, or a map has a key; `None` if it has no such
+    /// field.
     pub(super) fn has(&self, tree: &Tree, name: &str) -> Option<bool> {
         match self {
             CelValue::Message(held) => {
@@ -316,7 +317,7 @@ impl<'v> CelValue<'v> {
     }
 }
 
-/// Whether a message holds a NaN, which equals nothing.
+/// Returns true if a message holds a NaN, which equals nothing.
 fn holds_nan(message: &value::Message) -> bool {
     message.entries.iter().any(|entry| match &entry.value {
         Value::F32(value) => value.is_nan(),

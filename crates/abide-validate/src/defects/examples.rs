@@ -39,7 +39,8 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
     }
 }
 
-/// Why the rules of a field mask refuse a mask; `const` is reported with the other rules beside it.
+/// Returns why the rules of a field mask refuse a mask; `const` is reported with the other rules
+/// beside it.
 fn mask_refusal(tree: &Tree, rules: &value::Message, mask: &Value) -> Option<String> {
     let listed = |name| rules.get_all(tree, name).filter_map(|it| it.value.as_str());
     // A path covers those below it.

@@ -10,7 +10,7 @@ use crate::sets::from_re2;
 /// The most repetitions that RE2 allows.
 const MOST: u32 = 1000;
 
-/// Why a pattern does not compile, in one phrase; `None` if it may.
+/// Returns why a pattern does not compile, in one phrase; `None` if it may.
 pub(super) fn error(pattern: &str) -> Option<String> {
     if let Some(why) = own_error(pattern) {
         return Some(why);
@@ -23,7 +23,7 @@ pub(super) fn error(pattern: &str) -> Option<String> {
     Some(phrase.to_owned())
 }
 
-/// What RE2 refuses, and the crate `regex` does not.
+/// Returns what RE2 refuses, and the crate `regex` does not.
 fn own_error(pattern: &str) -> Option<String> {
     let mut chars = pattern.chars().peekable();
     let mut class = false;

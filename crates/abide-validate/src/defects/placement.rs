@@ -56,7 +56,7 @@ fn is_named(subject: &Subject<'_>, entry: &value::Entry, name: &str) -> bool {
     subject.tree().field(entry.field).name() == name
 }
 
-/// Whether the rules of a type are for the type of a field.
+/// Returns true if the rules of a type are for the type of a field.
 fn fits(name: &str, field: Field<'_>, dialect: Dialect) -> bool {
     match field.ty() {
         Type::Scalar(scalar) => name == scalar.keyword(),

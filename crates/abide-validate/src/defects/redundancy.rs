@@ -54,8 +54,8 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
     }
 }
 
-/// Whether two bounds are equal. Those that are messages are durations or timestamps, and stand at
-/// places of their own.
+/// Returns true if two bounds are equal. Those that are messages are durations or timestamps, and
+/// stand at places of their own.
 fn is_equal(tree: &Tree, from: &Value, to: &Value) -> bool {
     match (seconds_and_nanos(tree, from), seconds_and_nanos(tree, to)) {
         (None, None) => from == to,

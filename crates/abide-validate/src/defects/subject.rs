@@ -77,7 +77,7 @@ impl<'t> Subject<'t> {
         })
     }
 
-    /// Whether the whole of a list or map is meant, not a value in it.
+    /// Returns true if the whole of a list or map is meant, not a value in it.
     pub(super) fn is_collection(&self) -> bool {
         self.part.is_none() && self.field.cardinality() != Cardinality::Singular
     }

@@ -6,7 +6,7 @@ use abide_schema::{Field, MessageId, Oneof, Tree};
 use super::{Evaluation, evaluate};
 use crate::annotations::{facets, oneof_required};
 
-/// Whether a message of this type without the field is rejected for that reason, as
+/// Returns true if a message of this type without the field is rejected for that reason, as
 /// with a new required field.
 pub fn rejects_absence(field: Field<'_>) -> bool {
     let Some(message) = field.containing_message() else { return false };
@@ -16,7 +16,7 @@ pub fn rejects_absence(field: Field<'_>) -> bool {
     absent(field.tree, message.id).violations.iter().any(|it| it.field == Some(field.id))
 }
 
-/// Whether a message of this type is rejected if no member of the oneof is set.
+/// Returns true if a message of this type is rejected if no member of the oneof is set.
 pub fn rejects_absence_of_oneof(oneof: Oneof<'_>) -> bool {
     if oneof_required(oneof).is_none() {
         return false;

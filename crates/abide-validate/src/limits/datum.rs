@@ -30,7 +30,7 @@ pub struct ValueType {
     pub shape: DatumKind,
     /// The type of the field.
     pub ty: Type,
-    /// Whether it is a message of wrappers.proto; the shape is that of its content.
+    /// True if it is a message of wrappers.proto; the shape is that of its content.
     pub wrapper: bool,
 }
 

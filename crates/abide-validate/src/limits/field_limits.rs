@@ -47,7 +47,7 @@ impl ValueLimits {
         }
     }
 
-    /// Whether it is known that no value satisfies the rules, whatever the time is.
+    /// Returns true if it is known that no value satisfies the rules, whatever the time is.
     pub fn accepts_nothing(&self, tree: &Tree) -> bool {
         if self.skip || self.zero_passes {
             return false;
@@ -70,14 +70,14 @@ impl ValueLimits {
         }
     }
 
-    /// Whether no time is before and after the present as the rules ask. The present itself is
-    /// nobody's intention.
+    /// Returns true if no time is before and after the present as the rules ask. The present itself
+    /// is nobody's intention.
     pub fn is_never(&self) -> bool {
         let ValueSet::Numbers(_, now) = &self.set else { return false };
         now.minus(&NumberSet::points([0])).is_empty()
     }
 
-    /// Whether a value satisfies the rules. Those of a nested message are checked
+    /// Decides whether a value satisfies the rules. Those of a nested message are checked
     /// elsewhere.
     pub fn evaluate(&self, datum: &Datum) -> Acceptance {
         if self.skip || self.zero_passes && *datum == self.single.zero() {

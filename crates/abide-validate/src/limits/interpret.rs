@@ -111,7 +111,7 @@ impl DialectLimits {
     }
 }
 
-/// Whether a facet `ignore` has one of the names.
+/// Returns true if a facet `ignore` has one of the names.
 fn named(facets: &[&Facet], names: &[&str]) -> bool {
     facets.iter().filter(|facet| facet.key() == "ignore").any(|facet| {
         matches!(facet.literals.last(), Some(Literal::Name(name)) if names.contains(&name.as_str()))
@@ -417,7 +417,7 @@ impl ValueLimits {
 }
 
 impl Facet {
-    /// Whether `defined_only` is true; the declared numbers are its further literals.
+    /// Returns true if `defined_only` is true; the declared numbers are its further literals.
     fn flag_of_enum(&self) -> bool {
         self.literals.contains(&Literal::Bool(true))
     }

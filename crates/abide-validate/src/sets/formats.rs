@@ -102,7 +102,7 @@ impl StringFormat {
         })
     }
 
-    /// Whether every value that has this format in one library has the other format
+    /// Returns true if every value that has this format in one library has the other format
     /// in the other library.
     pub(crate) fn implies(self, own: Dialect, other: StringFormat, by: Dialect) -> bool {
         use StringFormat::{
@@ -173,7 +173,7 @@ impl StringFormat {
         }
     }
 
-    /// Whether a string has the format.
+    /// Decides whether a string has the format.
     pub(crate) fn evaluate(self, dialect: Dialect, text: &str) -> Acceptance {
         let said = match self {
             // If the two readings of RFC 5322 differ, nothing is claimed.

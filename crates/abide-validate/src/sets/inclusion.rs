@@ -56,9 +56,9 @@ pub struct TextInclusion<'s> {
     pub b: &'s StringSet,
     /// The texts are UTF-8, as strings are and bytes need not be.
     pub utf8: bool,
-    /// Whether the first has further rules.
+    /// True if the first has further rules.
     pub opaque: bool,
-    /// Whether the empty text is left out.
+    /// True if the empty text is left out.
     pub without_empty: bool,
 }
 
@@ -179,7 +179,7 @@ impl TextInclusion<'_> {
         }
     }
 
-    /// Whether the first set is known to have no text.
+    /// Returns true if the first set is known to have no text.
     fn is_empty(&self) -> bool {
         let (wanted, _) = within(self.a, TextSearch::default(), self.utf8, self.without_empty);
         wanted.shortest() == SearchResult::Nothing

@@ -146,7 +146,7 @@ impl NumberKind {
         matches!(self, NumberKind::Scalar(Scalar::Double | Scalar::Float))
     }
 
-    /// Whether one number means the same value in both types.
+    /// Returns true if one number means the same value in both types.
     pub fn is_comparable(self, other: NumberKind) -> bool {
         let whole = |kind: NumberKind| {
             !kind.is_float() && !matches!(kind, NumberKind::Duration | NumberKind::Timestamp)

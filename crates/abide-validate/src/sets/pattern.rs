@@ -102,7 +102,7 @@ pub(crate) struct TextSearch {
     pub patterns: Vec<(Rc<Pattern>, bool)>,
     pub chars: Length,
     pub bytes: Length,
-    /// Whether it must be UTF-8, so that it has characters.
+    /// True if it must be UTF-8, so that it has characters.
     pub utf8: bool,
 }
 
@@ -135,7 +135,7 @@ impl TextSearch {
         }
     }
 
-    /// Whether the text has a wanted length.
+    /// Returns true if the text has a wanted length.
     fn measures(&self, text: &[u8]) -> bool {
         let chars = text.iter().filter(|&&byte| begins(byte)).count();
         self.bytes.contains(text.len() as u64) && self.chars.contains(chars as u64)
@@ -175,7 +175,7 @@ impl TextSearch {
     }
 }
 
-/// Whether a byte begins a character.
+/// Returns true if a byte begins a character.
 fn begins(byte: u8) -> bool {
     byte & 0xc0 != 0x80
 }
@@ -191,7 +191,7 @@ struct Product<'p> {
 /// A state of each automaton.
 struct ProductState {
     parts: Vec<usize>,
-    /// Whether a text that ends here fits.
+    /// True if a text that ends here fits.
     accepted: bool,
     /// The next state for each byte of the alphabet, computed on first use; `None`
     /// if no wanted text can be reached.

@@ -64,8 +64,8 @@ impl<'a> HarmCheck<'a> {
 
     /// The findings of a tree that the tree before any fix did not have. A finding that only has
     /// another name or other words since, such as one about an element that was renamed, is not
-    /// new: its rule reports no more in its file than before. An error of the linker has to have the
-    /// same words but for the names, because another one may be gone.
+    /// new: its rule reports no more in its file than before. An error of the linker has to have
+    /// the same words but for the names, because another one may be gone.
     pub(super) fn find_harm(&self, trial: &FixTrial<'_>, renames: &Renames) -> Vec<Finding> {
         let tree = &trial.tree;
         let mut left = self.before.clone();
@@ -94,8 +94,8 @@ impl<'a> HarmCheck<'a> {
         findings
     }
 
-    /// Whether a finding is about an import that was unused before, and could not be judged while
-    /// names of its file were missing.
+    /// Returns true if a finding is about an import that was unused before, and could not be judged
+    /// while names of its file were missing.
     fn was_hidden(&self, tree: &Tree, finding: &Finding) -> bool {
         let Some(place) = finding.location.place() else { return false };
         let path = tree.file(place.file).path();
@@ -107,8 +107,8 @@ impl<'a> HarmCheck<'a> {
             })
     }
 
-    /// What counts as harm where it is new. A change that the policy lets pass does not, nor does
-    /// what has to follow a fix anyhow.
+    /// Returns what counts as harm where it is new. A change that the policy lets pass does not,
+    /// nor does what has to follow a fix anyhow.
     fn check_tree(&self, tree: &Tree) -> Vec<Finding> {
         let mut findings = check(tree, self.policy, self.options).findings;
         let follows = |id: &str| {
@@ -130,7 +130,7 @@ fn rule_in_file(tree: &Tree, finding: &Finding) -> (&'static str, Arc<str>) {
     (finding.rule, path)
 }
 
-/// Whether a finding is an error of the language.
+/// Returns true if a finding is an error of the language.
 pub(super) fn is_linker_error(finding: &Finding) -> bool {
     find_rule(finding.rule).is_some_and(|it| matches!(it.check, Check::Linker))
         && finding.rule != ProblemKind::ImportUnused.id()

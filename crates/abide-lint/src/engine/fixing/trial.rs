@@ -74,7 +74,7 @@ impl<'f> FixEdits<'f> {
     }
 }
 
-/// Whether two edits cannot be made at once. The same edit twice is one.
+/// Returns true if two edits cannot be made at once. The same edit twice is one.
 fn has_clash(a: &Edit, b: &Edit) -> bool {
     let (first, second) = if a.span.start <= b.span.start { (a, b) } else { (b, a) };
     // A block that a blank line sets apart is to be one.

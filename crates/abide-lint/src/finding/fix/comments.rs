@@ -19,7 +19,7 @@ pub(crate) fn without_comment_line(file: File<'_>, line: Span, comment: Span) ->
     Some(if says_more { fix.applied(Applied::Never) } else { fix })
 }
 
-/// Whether the next line may be the rest of the sentence of a line comment.
+/// Returns true if the next line may be the rest of the sentence of a line comment.
 fn goes_on(source: SourceText<'_>, comment: Span) -> bool {
     let rest = Span::new(comment.end, source.text.len() as u32).str(source.text);
     let next = rest.lines().nth(1).map_or("", str::trim_start);

@@ -69,8 +69,8 @@ pub(crate) fn with_syntax(file: File<'_>) -> Option<Fix> {
     Some(Fix::of_file(file, format!("add `{statement}`"), [edit]))
 }
 
-/// Where a file begins to say something: behind its licence, before what documents its first
-/// declaration.
+/// Returns where a file begins to say something: behind its licence, before what documents its
+/// first declaration.
 fn first_statement(source: SourceText<'_>) -> u32 {
     let Some(first) = source.ast.decls.first() else { return skip_byte_order_mark(source.text) };
     let documents = matches!(

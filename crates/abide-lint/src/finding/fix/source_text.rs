@@ -21,7 +21,7 @@ impl<'t> SourceText<'t> {
         Some(SourceText { file, ast: decl.ast()?, text: decl.source_text()? })
     }
 
-    /// How its lines end: as the first one does.
+    /// Returns how its lines end: as the first one does.
     pub(crate) fn newline(self) -> &'static str {
         match memchr(b'\n', self.text).and_then(|at| at.checked_sub(1)) {
             Some(before) if self.text.get(before) == Some(&b'\r') => "\r\n",
@@ -35,7 +35,7 @@ impl<'t> SourceText<'t> {
         &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
     }
 
-    /// Whether only white space stands before an offset in its line.
+    /// Returns true if only white space stands before an offset in its line.
     pub(crate) fn begins_line(self, offset: u32) -> bool {
         is_blank(Span::new(line_start(self.text, offset), offset).of(self.text))
     }
@@ -132,12 +132,12 @@ pub(crate) fn with_blank_line(text: &[u8], lines: Span) -> Span {
     }
 }
 
-/// Where the line of an offset starts.
+/// Returns where the line of an offset starts.
 fn line_start(text: &[u8], offset: u32) -> u32 {
     memrchr(b'\n', Span::new(0, offset).of(text)).map_or(0, |at| at as u32 + 1)
 }
 
-/// Where the line after that of an offset starts.
+/// Returns where the line after that of an offset starts.
 fn next_line(text: &[u8], offset: u32) -> u32 {
     let rest = Span::new(offset, text.len() as u32).of(text);
     memchr(b'\n', rest).map_or(text.len() as u32, |at| offset + at as u32 + 1)

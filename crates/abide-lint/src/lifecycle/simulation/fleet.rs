@@ -69,7 +69,7 @@ pub(super) fn keep_changes(mut fleets: Vec<FleetMajors>) -> Vec<FleetMajors> {
     fleets
 }
 
-/// How the need of the fleet with the most majors was counted.
+/// Returns how the need of the fleet with the most majors was counted.
 pub(super) fn derive_majors(
     schedule: &ReleaseSchedule,
     scenario: &Scenario,
@@ -122,7 +122,7 @@ pub(super) fn derive_majors(
     steps
 }
 
-/// Where the policy does not fit the need.
+/// Returns where the policy does not fit the need.
 pub(super) fn find_conflicts(
     schedule: &ReleaseSchedule,
     policy: &Policy,

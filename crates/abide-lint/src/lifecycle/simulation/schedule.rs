@@ -136,7 +136,7 @@ impl ReleaseSchedule {
         }
     }
 
-    /// Whether clients have releases of their own.
+    /// Returns true if clients have releases of their own.
     pub(crate) fn has_clients(&self) -> bool {
         self.clients.is_set()
     }
@@ -153,7 +153,7 @@ impl ReleaseSchedule {
         self.known.get(usize::try_from(at).ok()?).copied()
     }
 
-    /// How many of the known majors appeared until a day.
+    /// Returns how many of the known majors appeared until a day.
     fn position(&self, day: Date) -> i64 {
         self.known.partition_point(|it| *it <= day) as i64
     }

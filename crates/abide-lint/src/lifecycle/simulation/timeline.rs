@@ -285,7 +285,7 @@ fn supported_until() -> DerivationStep {
     )
 }
 
-/// What client releases do with a deprecated element.
+/// Returns what client releases do with a deprecated element.
 fn client_events(phases: &Phases, replacement: Replacement) -> Vec<TimelineEvent> {
     let warnings = match replacement {
         Replacement::Equivalent => "clients warn",

@@ -187,7 +187,7 @@ impl<'a> LockReader<'a> {
         uses
     }
 
-    /// Whether this is the first line of a file of a known format.
+    /// Returns true if this is the first line of a file of a known format.
     fn header(&mut self, line: &'a str) -> bool {
         let format = line.strip_prefix(FORMAT).and_then(|it| it.strip_prefix(' '));
         match format.map(|it| (it, it.trim_end().parse::<u32>())) {

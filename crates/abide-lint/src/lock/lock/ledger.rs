@@ -33,12 +33,12 @@ impl<'l> Ledger<'l> {
         self.uses.is_empty()
     }
 
-    /// What a field or extension reuses of a removed one.
+    /// Returns what a field or extension reuses of a removed one.
     pub(crate) fn reuse_by_field(&self, field: Field<'_>) -> Option<Reuse<'l>> {
         self.reuse(&NumberedName::of_field(field)?)
     }
 
-    /// What an enum value reuses of a removed one.
+    /// Returns what an enum value reuses of a removed one.
     pub(crate) fn reuse_by_value(&self, value: EnumValue<'_>) -> Option<Reuse<'l>> {
         self.reuse(&NumberedName::of_value(value))
     }

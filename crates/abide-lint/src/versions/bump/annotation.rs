@@ -36,7 +36,7 @@ impl<'t> Annotated<'t> {
         version_of(self.package)
     }
 
-    /// Whether every file records the same version and its own hash.
+    /// Returns true if every file records the same version and its own hash.
     pub(super) fn agrees(&self) -> bool {
         let version = |file: File<'t>| file.released_version().map(|(text, _)| text);
         let Some(&(first, _)) = self.files.first() else { return true };

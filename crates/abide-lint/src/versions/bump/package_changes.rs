@@ -24,7 +24,7 @@ impl PackageChanges {
         all().filter(move |it| !tells_enough || is_named(it))
     }
 
-    /// Whether there is a break that no waiver allows.
+    /// Returns true if there is a break that no waiver allows.
     pub(super) fn broke(&self) -> bool {
         self.reasons().any(|it| it.bump == Bump::Major)
     }

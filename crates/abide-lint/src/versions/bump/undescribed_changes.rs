@@ -88,7 +88,7 @@ fn holders(package: Package<'_>) -> FxHashMap<String, String> {
 pub(super) struct UndescribedChanges {
     /// The path of what changed.
     pub(super) path: String,
-    /// Whether a security fix is marked at a part of it that has no path.
+    /// True if a security fix is marked at a part of it that has no path.
     pub(super) is_marked: bool,
 }
 
