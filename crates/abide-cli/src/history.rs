@@ -85,7 +85,7 @@ pub(crate) fn walk_commits(
     judgement: &HistoryRequest<'_>,
     progress: &Progress,
 ) -> Result<TreeHistory, Error> {
-    progress.step("reading the history");
+    progress.begin_step("reading the history");
     let mut cursor = timeline.cursor();
     let mut forest = TreeState::new(timeline);
     let mut ledger = PackageTracker::default();
@@ -110,7 +110,7 @@ pub(crate) fn walk_commits(
     let mut counted: BTreeSet<String> = BTreeSet::new();
     let total = timeline.commits.len();
     for (number, batch) in timeline.commits.chunks(BATCH).enumerate() {
-        progress.tell(format!("walking commit {} of {total}", number * BATCH + 1));
+        progress.report(format!("walking commit {} of {total}", number * BATCH + 1));
         let mut jobs = Vec::new();
         for commit in batch {
             let step = cursor.advance(commit)?;

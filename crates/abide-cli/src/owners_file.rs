@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use abide_lint::{CodeOwners, Forge, PackageFiles, PackageOwners};
-use abide_source::printable::shown;
-use abide_source::{Links, OWNERS, Source, join};
+use abide_source::printable::escape_unprintable;
+use abide_source::{LinkLimits, OWNERS, Source, join};
 use abide_syntax::LineIndex;
 
 use crate::args::TreeArgs;
@@ -38,8 +38,10 @@ impl OwnersFile {
             let path = join(folder, OWNERS);
             let bytes = match source.folder() {
                 Some(_) => read_on_disk(&top.join(&path), &settings.links(&top))?,
-                None if source.prefix().is_some() => source.at_top(&path)?.map(|it| it.to_vec()),
-                None => source.text(&path)?.map(|it| it.to_vec()),
+                None if source.prefix().is_some() => {
+                    source.read_at_top(&path)?.map(|it| it.to_vec())
+                }
+                None => source.read_text(&path)?.map(|it| it.to_vec()),
             };
             if let Some(bytes) = bytes {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -60,7 +62,10 @@ impl OwnersFile {
                 let at = index.position(self.text.as_bytes(), it.span.start);
                 let help = it.help.as_ref().map_or_else(String::new, |help| format!(": {help}"));
                 let path = &self.path;
-                shown(&format!("{path}:{}:{}: {}{help}", at.line, at.column, it.message))
+                escape_unprintable(&format!(
+                    "{path}:{}:{}: {}{help}",
+                    at.line, at.column, it.message
+                ))
             })
             .collect()
     }
@@ -78,7 +83,7 @@ pub(crate) fn find_package_owners(
     PackageOwners::of(files, file.map(|it| &it.owners), |path| full_path(&prefix, path))
 }
 
-fn read_on_disk(path: &Path, links: &Links) -> Result<Option<Vec<u8>>, Error> {
+fn read_on_disk(path: &Path, links: &LinkLimits) -> Result<Option<Vec<u8>>, Error> {
     if !path.exists() {
         return Ok(None);
     }

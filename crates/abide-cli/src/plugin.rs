@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 pub use launcher::launch;
 
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 
 use crate::terminal::{eprint_block, eprint_line};
 
@@ -63,7 +63,7 @@ fn protoc(args: &[String]) -> Result<Vec<u8>, String> {
     }
     let answer = protoc::run(&read_input()?);
     for warning in &answer.warnings {
-        eprint_block(&shown(warning));
+        eprint_block(&escape_unprintable(warning));
     }
     Ok(answer.response)
 }

@@ -5,8 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use abide_lint::{Accepted, Config, ConfigError, Lock, Preset, find_nearest};
 use abide_source::{
-    ACCEPTED, CONFIG, LOCK, Links, Source, SourceError, SourceOptions, Timeline, config_places,
-    is_committed, is_config, is_packed, read_limited,
+    ACCEPTED, CONFIG, LOCK, LinkLimits, Source, SourceError, SourceOptions, Timeline, is_committed,
+    is_config, is_packed, list_config_paths, read_limited,
 };
 use abide_syntax::Span;
 
@@ -144,7 +144,7 @@ impl Settings {
             // With `..` in it, the ancestors of a path would lead down again.
             None => {
                 let tree = tree.canonicalize().unwrap_or_else(|_| tree.clone());
-                passed.extend(config_places(&tree));
+                passed.extend(list_config_paths(&tree));
                 let found = passed.iter().position(|path| is_config(path));
                 found.map(|at| passed.drain(at..).next()).unwrap_or_default()
             }
@@ -202,7 +202,7 @@ impl Settings {
         };
         // What the user names is read wherever it leads; what lies in the tree is not.
         let reach = match (&global.config, path.parent()) {
-            (None, Some(folder)) => Some(Links::around(folder, &links)),
+            (None, Some(folder)) => Some(LinkLimits::around(folder, &links)),
             _ => None,
         };
         let text = read_text(&path, &format_from(&path, &current), reach.as_ref())?;
@@ -272,10 +272,10 @@ impl Settings {
     /// Reports the import paths of `abide.toml` that lead out of the tree by way of a link.
     fn check_import_paths(&self, named_imports: &[PathBuf]) -> Result<(), Error> {
         let Some(file) = &self.file else { return Ok(()) };
-        let reach = Links::around(&self.folder, &[&self.links, named_imports].concat());
+        let reach = LinkLimits::around(&self.folder, &[&self.links, named_imports].concat());
         let named = self.config.import_paths.iter().zip(&self.config.import_path_spans);
         let error = |(path, span): (&String, &Span)| {
-            let reason = reach.refusal(&self.folder, path)?;
+            let reason = reach.describe_refusal(&self.folder, path)?;
             let message = format!("the import path `{path}` is not read");
             Some(ConfigError { message, span: *span, help: Some(reason) })
         };
@@ -289,7 +289,7 @@ impl Settings {
     /// Refuses a folder or file that a key of `abide.toml` names, if it leads out of the tree by way
     /// of a link.
     pub(crate) fn check_inside(&self, key: &str, path: &str) -> Result<(), Error> {
-        match self.links(&self.folder).refusal(&self.folder, path) {
+        match self.links(&self.folder).describe_refusal(&self.folder, path) {
             Some(reason) => {
                 Err(Error::Usage(format!("cannot read `{path}`, which `{key}` names: {reason}")))
             }
@@ -317,7 +317,7 @@ impl Settings {
             let message = format!("the root `{root}` is not inside the folder of {CONFIG}");
             return error(message, "folders outside can be `import-paths`".to_owned());
         }
-        if let Some(reason) = self.links(&self.folder).refusal(&self.folder, root) {
+        if let Some(reason) = self.links(&self.folder).describe_refusal(&self.folder, root) {
             return error(format!("the root `{root}` is not read"), reason);
         }
         if self.folder.join(root).is_dir() || is_committed(&self.folder, root) {
@@ -404,7 +404,7 @@ impl Settings {
         let parts: Vec<&String> = self.focus.iter().chain(&self.alone).collect();
         let roots: &[String] = if self.own.is_some() { &[] } else { &self.config.roots };
         Ok(match parts.iter().all(|part| part.is_empty()) {
-            false => source.parts(&parts, roots),
+            false => source.compare_parts(&parts, roots),
             true => source,
         })
     }
@@ -456,7 +456,7 @@ impl Settings {
         let beside = self.own.as_ref().filter(|_| git.is_some());
         // With SUBDIR, the folder of the revision is a tree of its own, unless it is the folder of
         // `abide.toml`.
-        let own = git.and_then(abide_source::subdir).is_some_and(|subdir| {
+        let own = git.and_then(abide_source::get_subdir).is_some_and(|subdir| {
             let top = self.folder.ancestors().find(|dir| dir.join(".git").exists());
             top.is_none_or(|top| !is_same_folder(&top.join(subdir), &self.folder))
         });
@@ -484,8 +484,8 @@ impl Settings {
         match (focus, spec) {
             ([], spec) => Ok(Source::open(spec, &options)?),
             ([whole], _) if whole.is_empty() => Ok(Source::open(None, &options)?),
-            ([_], Some(spec)) => Ok(Source::open(None, &options)?.only(focus, spec)),
-            _ => Ok(Source::open(None, &options)?.only(focus, &focus.join(", "))),
+            ([_], Some(spec)) => Ok(Source::open(None, &options)?.judge_only(focus, spec)),
+            _ => Ok(Source::open(None, &options)?.judge_only(focus, &focus.join(", "))),
         }
     }
 
@@ -597,8 +597,8 @@ impl Settings {
     }
 
     /// How far links may lead in a folder of the tree or above it.
-    pub(crate) fn links(&self, folder: &Path) -> Links {
-        Links::around(folder, &self.links)
+    pub(crate) fn links(&self, folder: &Path) -> LinkLimits {
+        LinkLimits::around(folder, &self.links)
     }
 
     /// The top of the repository that the tree is in, or without one the current folder.
@@ -705,7 +705,7 @@ pub(crate) fn find_preset(name: &str) -> Result<Preset, Error> {
 }
 
 /// Reads a text of the settings, which the tree has if there is a `reach`.
-fn read_text(path: &Path, name: &str, reach: Option<&Links>) -> Result<String, Error> {
+fn read_text(path: &Path, name: &str, reach: Option<&LinkLimits>) -> Result<String, Error> {
     let bytes = reach.map_or_else(|| read_limited(path), |links| links.read(path));
     let text = bytes.and_then(|it| String::from_utf8(it).map_err(io::Error::other));
     text.map_err(|error| Error::File { what: format!("cannot read `{name}`"), error })

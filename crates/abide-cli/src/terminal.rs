@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 
 use crate::args::{Color, Global};
 use crate::render::Style;
@@ -13,7 +13,7 @@ const WIDTH: usize = 100;
 /// Prints a line to standard error, with every character that a terminal would obey escaped. If
 /// that fails, the exit status still says what happened.
 pub(crate) fn eprint_line(line: &str) {
-    eprint_block(&shown(line));
+    eprint_block(&escape_unprintable(line));
 }
 
 /// Prints a text that is rendered already: lines, perhaps in colour.

@@ -16,8 +16,8 @@ pub mod write;
 pub use api::Api;
 pub use error::{LoadError, NamedFileError};
 pub use load::{
-    ChangedFiles, ChangedRecords, Loaded, Parsed, Reached, load, load_beside, load_both,
-    load_changed, load_old, parse_tree, parsed_old,
+    ChangedFiles, ChangedRecords, LoadedTree, ParsedFiles, Reached, load, load_beside, load_both,
+    load_changed, load_old, parse_old, parse_tree,
 };
 pub use named_files::{NamedFile, read_named_files};
 pub use progress::Progress;

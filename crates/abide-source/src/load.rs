@@ -19,7 +19,7 @@ use memchr::memmem;
 use rayon::prelude::*;
 
 use crate::error::LoadError;
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 use crate::progress::Progress;
 use crate::source::{Contents, DescriptorFormat, ReadProblem, Source};
 use crate::write;
@@ -27,7 +27,7 @@ use crate::write;
 pub use changed::{ChangedFiles, ChangedRecords, Reached};
 
 /// A linked tree, with what could not be read.
-pub struct Loaded {
+pub struct LoadedTree {
     /// The tree.
     pub tree: Tree,
     /// The name for messages: what the user wrote.
@@ -42,11 +42,11 @@ pub struct Loaded {
 }
 
 /// Reads, parses and links a source, with the files it imports.
-pub fn load(source: &Source, progress: &Progress) -> Result<Loaded, LoadError> {
-    progress.step("reading");
-    let parsed = parsed(source, source.read()?, &[], progress)?;
-    progress.step(format!("linking {} files", parsed.files.len()));
-    importable::with_declaring(source, parsed.linked(Tree::link))
+pub fn load(source: &Source, progress: &Progress) -> Result<LoadedTree, LoadError> {
+    progress.begin_step("reading");
+    let parsed = parse_contents(source, source.read()?, &[], progress)?;
+    progress.begin_step(format!("linking {} files", parsed.files.len()));
+    importable::with_declaring(source, parsed.link_loaded(Tree::link))
 }
 
 /// Loads a tree with all files of other sources, which count as imported: of a path that several
@@ -55,20 +55,20 @@ pub fn load_beside(
     source: &Source,
     others: &[Source],
     progress: &Progress,
-) -> Result<Loaded, LoadError> {
-    progress.step("reading");
-    let mut tree = parsed(source, source.read()?, &[], progress)?;
+) -> Result<LoadedTree, LoadError> {
+    progress.begin_step("reading");
+    let mut tree = parse_contents(source, source.read()?, &[], progress)?;
     let mut paths: HashSet<Arc<str>> = tree.files.iter().map(|it| Arc::clone(&it.path)).collect();
     for other in others {
         let mut contents = other.read()?;
         if let Contents::Files { files, .. } = &mut contents {
             files.iter_mut().for_each(|file| file.imported = true);
         }
-        let beside = parsed(other, contents, &tree.files, progress)?;
+        let beside = parse_contents(other, contents, &tree.files, progress)?;
         tree.files.extend(beside.files.into_iter().filter(|it| paths.insert(Arc::clone(&it.path))));
     }
-    progress.step(format!("linking {} files", tree.files.len()));
-    Ok(tree.linked(Tree::link))
+    progress.begin_step(format!("linking {} files", tree.files.len()));
+    Ok(tree.link_loaded(Tree::link))
 }
 
 /// Loads what a tree would be with other texts of some files, by the names that reports use; a file
@@ -78,24 +78,24 @@ pub fn load_changed<'a>(
     tree: &Tree,
     texts: impl Iterator<Item = (&'a str, Option<&'a [u8]>)>,
     progress: &Progress,
-) -> Result<Loaded, LoadError> {
+) -> Result<LoadedTree, LoadError> {
     let texts: BTreeMap<&str, Option<&[u8]>> = texts.collect();
     let known: Vec<Arc<FileDecl>> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
     let kept = known.iter().filter(|it| !it.imported && !texts.contains_key(&*it.display));
     let mut files: Vec<Found> = kept.map(|it| Ok(Arc::clone(it))).collect();
     for (display, text) in &texts {
-        let place = source.place(display);
+        let place = source.find_place(display);
         let Some(((root, path), text)) = place.zip(*text) else { continue };
         let (path, display, text) = (path.into(), (*display).into(), text.into());
         files.push(Err(SourceFile { path, display, root, imported: false, text }));
     }
     let mut files = parse(files);
     files.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
-    progress.step(format!("linking {} files", files.len()));
-    let files = with_imports(source, files, &Known::of(&known))?;
+    progress.begin_step(format!("linking {} files", files.len()));
+    let files = with_imports(source, files, &KnownFiles::of(&known))?;
     let (name, unreadable, notes) = (source.name().to_owned(), Vec::new(), Vec::new());
-    let parsed = Parsed { files, name, unreadable, notes, unresolved: HashMap::new() };
-    importable::with_declaring(source, parsed.linked(|files| Tree::link_again(files, tree)))
+    let parsed = ParsedFiles { files, name, unreadable, notes, unresolved: HashMap::new() };
+    importable::with_declaring(source, parsed.link_loaded(|files| Tree::link_again(files, tree)))
 }
 
 /// Loads an old tree. Files that are the same in the new one are neither read nor parsed again.
@@ -104,11 +104,11 @@ pub fn load_old(
     new: &Source,
     tree: &Tree,
     progress: &Progress,
-) -> Result<Loaded, LoadError> {
+) -> Result<LoadedTree, LoadError> {
     let known: Vec<Arc<FileDecl>> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
-    let parsed = parsed_old(old, new, &known, progress)?;
-    progress.step(format!("linking {} files", parsed.files.len()));
-    Ok(parsed.linked(|files| Tree::link_beside(files, tree)))
+    let parsed = parse_old(old, new, &known, progress)?;
+    progress.begin_step(format!("linking {} files", parsed.files.len()));
+    Ok(parsed.link_loaded(|files| Tree::link_beside(files, tree)))
 }
 
 /// Loads a tree and the old one.
@@ -116,28 +116,28 @@ pub fn load_both(
     new: &Source,
     old: &Source,
     progress: &Progress,
-) -> Result<(Loaded, Loaded), LoadError> {
-    progress.step("reading");
-    let mut parsed_new = parsed(new, new.read_new(old)?, &[], progress)?;
-    let parsed_old = parsed_old(old, new, &parsed_new.files, progress)?;
+) -> Result<(LoadedTree, LoadedTree), LoadError> {
+    progress.begin_step("reading");
+    let mut parsed_new = parse_contents(new, new.read_new(old)?, &[], progress)?;
+    let parsed_old = parse_old(old, new, &parsed_new.files, progress)?;
     parsed_new.keep_unreadable(&parsed_old);
     let count = parsed_new.files.len() + parsed_old.files.len();
-    progress.step(format!("linking {count} files"));
+    progress.begin_step(format!("linking {count} files"));
     let (new_tree, old_tree) = Tree::link_both(parsed_new.files.clone(), parsed_old.files.clone());
-    let loaded = importable::with_declaring(new, parsed_new.linked(|_| new_tree))?;
-    Ok((loaded, parsed_old.linked(|_| old_tree)))
+    let loaded = importable::with_declaring(new, parsed_new.link_loaded(|_| new_tree))?;
+    Ok((loaded, parsed_old.link_loaded(|_| old_tree)))
 }
 
 /// Reads and parses an old tree, given the files of the new one.
-pub fn parsed_old(
+pub fn parse_old(
     old: &Source,
     new: &Source,
     files: &[Arc<FileDecl>],
     progress: &Progress,
-) -> Result<Parsed, LoadError> {
-    progress.step("reading the old tree");
+) -> Result<ParsedFiles, LoadError> {
+    progress.begin_step("reading the old tree");
     let contents = old.read_old(&new.collect_known_texts(old, files))?;
-    let mut parsed = parsed(old, contents, files, progress)?;
+    let mut parsed = parse_contents(old, contents, files, progress)?;
     unparsed::read_as_last_parsed(old, &mut parsed);
     Ok(parsed)
 }
@@ -147,13 +147,13 @@ pub fn parse_tree(
     source: &Source,
     known: &[Arc<FileDecl>],
     progress: &Progress,
-) -> Result<Parsed, LoadError> {
-    progress.step("reading");
-    parsed(source, source.read()?, known, progress)
+) -> Result<ParsedFiles, LoadError> {
+    progress.begin_step("reading");
+    parse_contents(source, source.read()?, known, progress)
 }
 
 /// A source whose files are parsed but not linked.
-pub struct Parsed {
+pub struct ParsedFiles {
     /// Its files, with those they import.
     pub files: Vec<Arc<FileDecl>>,
     name: String,
@@ -163,9 +163,9 @@ pub struct Parsed {
     unresolved: HashMap<Arc<str>, FileText>,
 }
 
-impl Parsed {
+impl ParsedFiles {
     /// Takes files that cannot be read from the old tree: nothing else follows from them.
-    fn keep_unreadable(&mut self, old: &Parsed) {
+    fn keep_unreadable(&mut self, old: &ParsedFiles) {
         let unreadable: Vec<&str> =
             self.unreadable.iter().filter(|it| !it.is_absence()).map(|it| &*it.path).collect();
         let is_unreadable = |file: &&Arc<FileDecl>| {
@@ -182,20 +182,20 @@ impl Parsed {
         self.files.extend(kept);
     }
 
-    fn linked(self, link: impl FnOnce(Vec<Arc<FileDecl>>) -> Tree) -> Loaded {
-        let Parsed { files, name, unreadable, notes, unresolved } = self;
-        Loaded { tree: link(files), name, unreadable, notes, unresolved }
+    fn link_loaded(self, link: impl FnOnce(Vec<Arc<FileDecl>>) -> Tree) -> LoadedTree {
+        let ParsedFiles { files, name, unreadable, notes, unresolved } = self;
+        LoadedTree { tree: link(files), name, unreadable, notes, unresolved }
     }
 }
 
 /// Parses what was read, except for files that are already known.
-fn parsed(
+fn parse_contents(
     source: &Source,
     contents: Contents,
     known: &[Arc<FileDecl>],
     progress: &Progress,
-) -> Result<Parsed, LoadError> {
-    let known = Known::of(known);
+) -> Result<ParsedFiles, LoadError> {
+    let known = KnownFiles::of(known);
     let mut unresolved = HashMap::new();
     let (files, unreadable, notes) = match contents {
         Contents::Files { mut files, problems, mut notes } => {
@@ -206,19 +206,19 @@ fn parsed(
                 format!(
                     "`{}` has a merge conflict in what it records; both sides count until `abide \
                      bump --write` resolves it",
-                    shown(path)
+                    escape_unprintable(path)
                 )
             }));
             if let (true, Some(first)) = (files.is_empty(), problems.first()) {
                 // No file could be read; the first reason says enough.
                 return Err(LoadError::Unreadable(first.clone()));
             }
-            progress.step(format!("parsing {} files", files.len()));
+            progress.begin_step(format!("parsing {} files", files.len()));
             (parse(known.find(files)), problems, notes)
         }
         Contents::DescriptorSet { bytes, format } => {
-            progress.step("reading the descriptor set");
-            (descriptors(source, bytes, format)?, Vec::new(), Vec::new())
+            progress.begin_step("reading the descriptor set");
+            (read_descriptors(source, bytes, format)?, Vec::new(), Vec::new())
         }
     };
     let mut notes = notes;
@@ -230,7 +230,7 @@ fn parsed(
         ));
     }
     let files = with_imports(source, files, &known)?;
-    Ok(Parsed { files, name: source.name().to_owned(), unreadable, notes, unresolved })
+    Ok(ParsedFiles { files, name: source.name().to_owned(), unreadable, notes, unresolved })
 }
 
 /// Resolves merge conflicts in what files record of their versions. Returns the texts as they were.
@@ -247,11 +247,11 @@ fn resolve_records(files: &mut [SourceFile]) -> HashMap<Arc<str>, FileText> {
 type Found = Result<Arc<FileDecl>, SourceFile>;
 
 /// The files of another tree, by path.
-struct Known<'t>(HashMap<&'t str, &'t Arc<FileDecl>>);
+struct KnownFiles<'t>(HashMap<&'t str, &'t Arc<FileDecl>>);
 
-impl<'t> Known<'t> {
-    fn of(files: &'t [Arc<FileDecl>]) -> Known<'t> {
-        Known(files.iter().map(|file| (&*file.path, file)).collect())
+impl<'t> KnownFiles<'t> {
+    fn of(files: &'t [Arc<FileDecl>]) -> KnownFiles<'t> {
+        KnownFiles(files.iter().map(|file| (&*file.path, file)).collect())
     }
 
     /// A known file is used again if its text is the same: parsing depends on the text alone.
@@ -273,13 +273,13 @@ fn parse(files: Vec<Found>) -> Vec<Arc<FileDecl>> {
 fn with_imports(
     source: &Source,
     mut files: Vec<Arc<FileDecl>>,
-    known: &Known<'_>,
+    known: &KnownFiles<'_>,
 ) -> Result<Vec<Arc<FileDecl>>, LoadError> {
     let mut asked: HashSet<Box<str>> = HashSet::new();
     loop {
         let mut missing = find_missing_imports(&files);
         missing.retain(|path| asked.insert(path.clone()));
-        let found: Vec<_> = missing.par_iter().map(|path| source.import(path)).collect();
+        let found: Vec<_> = missing.par_iter().map(|path| source.find_import(path)).collect();
         let found = found.into_iter().filter_map(Result::transpose);
         let found = found.collect::<Result<Vec<SourceFile>, _>>()?;
         if found.is_empty() {
@@ -289,7 +289,7 @@ fn with_imports(
     }
 }
 
-fn descriptors(
+fn read_descriptors(
     source: &Source,
     bytes: Vec<u8>,
     format: DescriptorFormat,

@@ -7,7 +7,7 @@ use abide_instance::Notation;
 use ignore::Match;
 
 use crate::error::NamedFileError;
-use crate::source::{Links, visible_files};
+use crate::source::{LinkLimits, list_visible_files};
 
 /// A file with instances: its name and bytes.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub fn read_named_files(
             continue;
         }
         let before = files.len();
-        for path in in_folder(name, notes)? {
+        for path in list_folder(name, notes)? {
             if let Some(notation) = Notation::from_path(&path) {
                 files.push(NamedFile::read(&path, notation)?);
             }
@@ -52,12 +52,12 @@ pub fn read_named_files(
 
 /// The files in a folder and in the folders inside it, hidden and ignored ones left out. A link to
 /// a file inside counts as a file, as in a folder that Kubernetes mounts; others are told.
-fn in_folder(name: &str, notes: &mut Vec<String>) -> Result<Vec<String>, NamedFileError> {
+fn list_folder(name: &str, notes: &mut Vec<String>) -> Result<Vec<String>, NamedFileError> {
     let mut paths = Vec::new();
-    let top = Path::new(name).canonicalize().map_err(|error| unreadable(name, error))?;
-    let links = Links::around(&top, &[]);
-    let files = visible_files(Path::new(name), &links, &|_, _| Match::None);
-    let files = files.map_err(|(path, error)| unreadable(&path.display().to_string(), error))?;
+    let top = Path::new(name).canonicalize().map_err(|error| build_error(name, error))?;
+    let links = LinkLimits::around(&top, &[]);
+    let files = list_visible_files(Path::new(name), &links, &|_, _| Match::None);
+    let files = files.map_err(|(path, error)| build_error(&path.display().to_string(), error))?;
     for file in files {
         let path = Path::new(name).join(&file.path);
         let shown = path.display().to_string();
@@ -78,7 +78,7 @@ fn in_folder(name: &str, notes: &mut Vec<String>) -> Result<Vec<String>, NamedFi
     Ok(paths)
 }
 
-fn unreadable(name: &str, error: std::io::Error) -> NamedFileError {
+fn build_error(name: &str, error: std::io::Error) -> NamedFileError {
     NamedFileError::Unreadable { name: name.to_owned(), error }
 }
 
@@ -88,11 +88,11 @@ impl NamedFile {
         if name == "-" {
             let mut bytes = Vec::new();
             let read = std::io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|error| unreadable("standard input", error))?;
+            read.map_err(|error| build_error("standard input", error))?;
             let notation = notation.unwrap_or(Notation::Yaml);
             return Ok(NamedFile { name: "-".to_owned(), notation, bytes });
         }
-        std::fs::metadata(name).map_err(|error| unreadable(name, error))?;
+        std::fs::metadata(name).map_err(|error| build_error(name, error))?;
         let notation = notation
             .or_else(|| Notation::from_path(name))
             .ok_or_else(|| NamedFileError::UnknownNotation { name: name.to_owned() })?;
@@ -100,14 +100,14 @@ impl NamedFile {
     }
 
     fn read(name: &str, notation: Notation) -> Result<NamedFile, NamedFileError> {
-        let bytes = std::fs::read(name).map_err(|error| unreadable(name, error))?;
+        let bytes = std::fs::read(name).map_err(|error| build_error(name, error))?;
         Ok(NamedFile { name: name.to_owned(), notation, bytes })
     }
 
     /// Reads a file of a folder that its name counts from.
-    pub fn below(folder: &Path, name: &str) -> Result<NamedFile, NamedFileError> {
+    pub fn read_below(folder: &Path, name: &str) -> Result<NamedFile, NamedFileError> {
         let notation = Notation::from_path(name).unwrap_or(Notation::Yaml);
-        let bytes = std::fs::read(folder.join(name)).map_err(|error| unreadable(name, error))?;
+        let bytes = std::fs::read(folder.join(name)).map_err(|error| build_error(name, error))?;
         Ok(NamedFile { name: name.to_owned(), notation, bytes })
     }
 }

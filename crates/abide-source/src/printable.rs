@@ -1,7 +1,7 @@
 //! Text of others that is safe to show.
 
 /// A name made printable on one line: control characters are escaped.
-pub fn shown(name: &str) -> String {
+pub fn escape_unprintable(name: &str) -> String {
     let mut line = String::with_capacity(name.len());
     for c in name.chars() {
         if is_unprintable(c) { line.extend(c.escape_default()) } else { line.push(c) }

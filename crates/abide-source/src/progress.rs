@@ -38,14 +38,14 @@ impl Progress {
     }
 
     /// Begins a step and shows its name.
-    pub fn step(&self, what: impl Into<String>) {
+    pub fn begin_step(&self, what: impl Into<String>) {
         let what = what.into();
         self.bar.set_message(what.clone());
         self.begin(what);
     }
 
     /// Shows how far the current step is.
-    pub fn tell(&self, what: impl Into<String>) {
+    pub fn report(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
     }
 
@@ -55,7 +55,7 @@ impl Progress {
     }
 
     /// Formats the time of each step, one phrase per step.
-    pub fn timings(&self) -> Vec<String> {
+    pub fn format_timings(&self) -> Vec<String> {
         let steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         let took = |pair: &[(String, Instant)]| {
             let time = pair[1].1.duration_since(pair[0].1);

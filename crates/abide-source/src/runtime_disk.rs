@@ -16,7 +16,7 @@ use abide_instance::runtime::{
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 
-use crate::source::Links;
+use crate::source::LinkLimits;
 
 /// So often a root is read that is moved every time while it is read.
 const ATTEMPTS: u32 = 1000;
@@ -36,7 +36,7 @@ pub fn read_layers(layers: &DeclaredLayers, base: &Path) -> Vec<DiskReading> {
 }
 
 /// The same for layers that a file of a tree declares: nothing is read that lies out of reach.
-pub fn read_layers_within(layers: &DeclaredLayers, reach: &Links) -> Vec<DiskReading> {
+pub fn read_layers_within(layers: &DeclaredLayers, reach: &LinkLimits) -> Vec<DiskReading> {
     read_roots(layers, &mut |root, folders| read_root(Path::new(root), folders, Some(reach)))
 }
 
@@ -71,8 +71,8 @@ fn read_roots(
 }
 
 /// Reads the folders below one root.
-fn read_root(root: &Path, folders: &[&str], reach: Option<&Links>) -> Vec<DiskReading> {
-    let read = |top: &Top<'_>| {
+fn read_root(root: &Path, folders: &[&str], reach: Option<&LinkLimits>) -> Vec<DiskReading> {
+    let read = |top: &TopFolder<'_>| {
         if !top.reaches(&top.path) {
             let path = root.display().to_string();
             let reason = DiskFailureReason::Unreadable(OUTSIDE.to_owned());
@@ -89,8 +89,8 @@ fn read_root(root: &Path, folders: &[&str], reach: Option<&Links>) -> Vec<DiskRe
 /// What takes the place of each reading: there is no folder, or never one for long enough.
 fn read_unmoved<T>(
     root: &Path,
-    reach: Option<&Links>,
-    mut read: impl FnMut(&Top<'_>) -> T,
+    reach: Option<&LinkLimits>,
+    mut read: impl FnMut(&TopFolder<'_>) -> T,
 ) -> Result<T, DiskReading> {
     for _ in 0..ATTEMPTS {
         let Ok(real) = root.canonicalize() else { break };
@@ -101,7 +101,7 @@ fn read_unmoved<T>(
             }
             break;
         };
-        let top = Top { dir, path: real, reach };
+        let top = TopFolder { dir, path: real, reach };
         let found = read(&top);
         if root.canonicalize().is_ok_and(|now| now == top.path) {
             return Ok(found);
@@ -117,15 +117,15 @@ fn read_unmoved<T>(
 }
 
 /// The folder that a root led to.
-struct Top<'l> {
+struct TopFolder<'l> {
     dir: Dir,
     path: PathBuf,
     /// The limit of links, if a file of a tree names the folder.
-    reach: Option<&'l Links>,
+    reach: Option<&'l LinkLimits>,
 }
 
 /// A file or a folder, with the folder that it is opened from.
-struct Found {
+struct FoundPath {
     metadata: Metadata,
     /// A folder that a link out of the tree led to; `None` is that of the tree.
     outside: Option<Dir>,
@@ -136,14 +136,14 @@ struct Found {
 
 /// The part of a layer that was read so far.
 #[derive(Default)]
-struct Taken {
+struct ReadLayer {
     files: DiskFiles,
     bytes: usize,
 }
 
-impl Top<'_> {
+impl TopFolder<'_> {
     fn reaches(&self, path: &Path) -> bool {
-        self.reach.is_none_or(|it| it.reach(path))
+        self.reach.is_none_or(|it| it.is_in_reach(path))
     }
 
     fn read_layer(&self, folder: &str) -> DiskReading {
@@ -157,7 +157,7 @@ impl Top<'_> {
             let (path, reason) = (folder.to_owned(), DiskFailureReason::OfTheSystem);
             return DiskReading::Failed(DiskFailure { path, reason });
         }
-        let mut taken = Taken::default();
+        let mut taken = ReadLayer::default();
         match self.walk(&found, folder, "", 1, &mut taken) {
             Ok(()) => DiskReading::Files(taken.files),
             Err(failure) => DiskReading::Failed(failure),
@@ -168,11 +168,11 @@ impl Top<'_> {
     /// that this recursion ends.
     fn walk(
         &self,
-        folder: &Found,
+        folder: &FoundPath,
         path: &str,
         key_path: &str,
         depth: u32,
-        taken: &mut Taken,
+        taken: &mut ReadLayer,
     ) -> Result<(), DiskFailure> {
         let fail = |path: &str, reason| DiskFailure { path: path.to_owned(), reason };
         let unreadable = |path: &str, error: io::Error| {
@@ -214,7 +214,7 @@ impl Top<'_> {
     }
 
     /// Finds a path below the folder, or the end of a link in it, which may be anywhere.
-    fn find(&self, path: &str) -> io::Result<Found> {
+    fn find(&self, path: &str) -> io::Result<FoundPath> {
         let is_refused = |path: &Path| REFUSED.iter().any(|it| path.starts_with(it));
         let below = match self.dir.metadata(path) {
             // The way leads out of the folder.
@@ -223,7 +223,7 @@ impl Top<'_> {
         };
         if let Some(metadata) = below {
             let (path, is_refused) = (path.to_owned(), is_refused(&self.path));
-            return Ok(Found { metadata, outside: None, path, is_refused });
+            return Ok(FoundPath { metadata, outside: None, path, is_refused });
         }
         let real = self.path.join(path).canonicalize()?;
         if !self.reaches(&real) {
@@ -235,22 +235,27 @@ impl Top<'_> {
         };
         let outside = Dir::open_ambient_dir(above, ambient_authority())?;
         let metadata = outside.metadata(&name)?;
-        Ok(Found { metadata, outside: Some(outside), path: name, is_refused: is_refused(&real) })
+        Ok(FoundPath {
+            metadata,
+            outside: Some(outside),
+            path: name,
+            is_refused: is_refused(&real),
+        })
     }
 
     /// The folder that something found is opened from.
-    fn dir_of<'d>(&'d self, found: &'d Found) -> &'d Dir {
+    fn dir_of<'d>(&'d self, found: &'d FoundPath) -> &'d Dir {
         found.outside.as_ref().unwrap_or(&self.dir)
     }
 
     /// The names in a folder, sorted.
-    fn names(&self, folder: &Found) -> io::Result<BTreeSet<String>> {
+    fn names(&self, folder: &FoundPath) -> io::Result<BTreeSet<String>> {
         let entries = self.dir_of(folder).read_dir(&folder.path)?;
         entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     }
 
     /// The first bytes of a file, one more than `limit` if there are so many.
-    fn read(&self, file: &Found, limit: usize) -> io::Result<Vec<u8>> {
+    fn read(&self, file: &FoundPath, limit: usize) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let file = self.dir_of(file).open(&file.path)?;
         file.take(limit as u64 + 1).read_to_end(&mut bytes)?;

@@ -38,16 +38,16 @@ use jiff::civil::Date;
 
 use self::contents::Gathered;
 use self::failure::{io_reason, join_alternatives};
-use self::imports::{Import, Mount};
+use self::imports::{ImportPath, ImportPlace};
 use self::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
-use self::paths::{below, is_git_folder, is_proto, normalize};
+use self::paths::{is_git_folder, is_proto, normalize, strip_folder};
 use self::roots::RootLayout;
 use self::subset::ComparedSubset;
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 
 pub use contents::{ACCEPTED, CONFIG, OWNERS};
 pub use contents::{Contents, DescriptorFormat, LOCK};
-pub use descriptors::asked_for;
+pub use descriptors::detect_requested_format;
 pub use disk::MAX_FILE;
 pub use disk::{read_limited, read_settings};
 pub use failure::{ReadProblem, SourceError};
@@ -55,17 +55,17 @@ pub use git::default_branch::{DefaultBranch, default_branch};
 pub use git::index::is_committed;
 pub use git::timeline::{Commit, Content, Cursor, Step, Timeline};
 pub use git::tracked_revision::{FolderFiles, TrackedRevision};
-use ignored::private_folder;
-pub use ignored::visible_files;
-pub use links::Links;
-pub use listing::{Listed, Listing};
-pub use paths::{canonical, home_by_package, join, lexical};
+use ignored::find_private_folder;
+pub use ignored::list_visible_files;
+pub use links::LinkLimits;
+pub use listing::{FileListing, ListedFile};
+pub use paths::{canonicalize, home_by_package, join, normalize_lexically};
 pub use spec::SourceOptions;
-pub use spec::subdir;
+pub use spec::get_subdir;
 pub use text_cache::TextCache;
 
 /// The place of a file that a revision imports.
-pub enum Origin<'s> {
+pub enum ImportOrigin<'s> {
     /// It is in the repository, or in a submodule.
     Blob(ObjectId),
     /// It is on disk outside of the repository, in the import path that this root stands for.
@@ -90,14 +90,14 @@ const KINDS: &[SourceKind] = &[
 ];
 
 /// Describes every kind of source for the help of commands: the lines of each kind.
-pub fn help() -> String {
+pub fn describe_kinds() -> String {
     KINDS.iter().flat_map(|kind| kind.help.lines()).map(|line| format!("  {line}\n")).collect()
 }
 
 /// Returns true if a source is one file that holds a whole tree, such as an archive or a descriptor
 /// set.
 pub fn is_packed(spec: &str, options: &SourceOptions<'_>) -> bool {
-    let links = Arc::new(Links::around(options.base, options.links));
+    let links = Arc::new(LinkLimits::around(options.base, options.links));
     let path = options.base.join(spec);
     let found = fs::metadata(&path);
     let asked = SourceRequest { spec: Some(spec), name: spec, path, options, links: &links };
@@ -109,7 +109,7 @@ pub fn is_packed(spec: &str, options: &SourceOptions<'_>) -> bool {
 /// Lists the paths of the configuration of a folder, the nearest place first: in the folder and in
 /// those above it, as far as the top of the repository. What is above that belongs to somebody
 /// else.
-pub fn config_places(folder: &Path) -> Vec<PathBuf> {
+pub fn list_config_paths(folder: &Path) -> Vec<PathBuf> {
     let mut places = Vec::new();
     for folder in folder.ancestors() {
         places.push(folder.join(CONFIG));
@@ -122,11 +122,11 @@ pub fn config_places(folder: &Path) -> Vec<PathBuf> {
 
 /// Returns true if the repository of a folder is a submodule of one above: that keeps its objects.
 fn is_submodule(folder: &Path) -> bool {
-    let Some(own) = private_folder(&folder.join(".git")) else { return false };
-    let own = canonical(&own);
+    let Some(own) = find_private_folder(&folder.join(".git")) else { return false };
+    let own = canonicalize(&own);
     let mut above = folder.ancestors().skip(1).map(|it| it.join(".git"));
-    let around = above.find(|it| it.exists()).and_then(|it| private_folder(&it));
-    around.is_some_and(|it| own.starts_with(canonical(&it).join("modules")))
+    let around = above.find(|it| it.exists()).and_then(|it| find_private_folder(&it));
+    around.is_some_and(|it| own.starts_with(canonicalize(&it).join("modules")))
 }
 
 /// Returns true if something is in the place of a configuration. What cannot be read is not passed
@@ -139,8 +139,8 @@ pub fn is_config(path: &Path) -> bool {
 pub struct Source {
     open: Box<dyn OpenSource>,
     layout: RootLayout,
-    imports: Vec<Import>,
-    links: Arc<Links>,
+    imports: Vec<ImportPath>,
+    links: Arc<LinkLimits>,
     /// The only folders and files of the tree to judge, relative to the tree, if it is not all.
     focus: Vec<String>,
     /// The text of one file, which is not that on disk.
@@ -161,11 +161,11 @@ impl Source {
         let layout = RootLayout::new(options.roots)?;
         let name = spec.unwrap_or(".");
         let path = spec.map_or(options.base.to_owned(), |spec| options.base.join(spec));
-        let links = Arc::new(Links::of(&path, options));
+        let links = Arc::new(LinkLimits::of(&path, options));
         let asked = SourceRequest { spec, name, path, options, links: &links };
         let kind = match KINDS.iter().find(|kind| spec.is_some_and(kind.is_spelled)) {
             Some(kind) => kind,
-            None => Source::found(&asked)?,
+            None => Source::detect_kind(&asked)?,
         };
         let OpenedSource { source, layout, imports, notes } = (kind.open)(&asked, layout)?;
         let name = name.to_owned();
@@ -175,7 +175,7 @@ impl Source {
     }
 
     /// The kind of what is on disk at the path that is asked for.
-    fn found(asked: &SourceRequest<'_>) -> Result<&'static SourceKind, SourceError> {
+    fn detect_kind(asked: &SourceRequest<'_>) -> Result<&'static SourceKind, SourceError> {
         let unusable = |reason: String| Err(SourceError::unusable(asked.name, reason));
         if asked.name.is_empty() {
             return unusable("the source is empty: name a folder, or leave it out".to_owned());
@@ -185,7 +185,7 @@ impl Source {
             return Ok(kind);
         }
         match found {
-            Err(error) => match git::meant(asked.name, asked.options) {
+            Err(error) => match git::guess_meant(asked.name, asked.options) {
                 Some(meant) => unusable(format!("{}; did you mean `{meant}`?", io_reason(&error))),
                 None => unusable(io_reason(&error)),
             },
@@ -202,14 +202,14 @@ impl Source {
 
     /// Judges only some folders and files of the tree, which the user calls `name`. The rest can
     /// still be imported.
-    pub fn only(mut self, focus: &[String], name: &str) -> Source {
+    pub fn judge_only(mut self, focus: &[String], name: &str) -> Source {
         self.focus = focus.to_owned();
         self.name = name.to_owned();
         self
     }
 
     /// Takes this text for the one of a file of the tree, whether or not there is one on disk.
-    pub fn typed(mut self, display: String, text: FileText) -> Source {
+    pub fn with_typed_text(mut self, display: String, text: FileText) -> Source {
         self.typed = Some((display, text));
         self
     }
@@ -219,7 +219,7 @@ impl Source {
     /// A tree with the same roots has the part at the same place; if nothing is there, nothing is
     /// judged. In any other tree the part is found by import path. A tree without any of these
     /// paths is taken for the part itself.
-    pub fn parts(mut self, parts: &[&String], roots: &[String]) -> Source {
+    pub fn compare_parts(mut self, parts: &[&String], roots: &[String]) -> Source {
         let may_be_copy = self.open.may_be_copy(!roots.is_empty());
         self.part = Some(ComparedSubset::of(parts, roots, &self.layout, may_be_copy));
         self
@@ -240,7 +240,7 @@ impl Source {
     pub fn read_old(&self, known: &TextCache) -> Result<Contents, SourceError> {
         let empty = || {
             let name = &self.name;
-            let advice = match name.strip_prefix("git:").and_then(subdir) {
+            let advice = match name.strip_prefix("git:").and_then(get_subdir) {
                 None => format!("; if they were in another folder, name it: `{name}:DIR`"),
                 Some(_) => String::new(),
             };
@@ -250,7 +250,7 @@ impl Source {
             Contents::Files { files: Vec::new(), problems: Vec::new(), notes: vec![note] }
         };
         let read = self.open.read_old(&self.layout, &self.name, known);
-        match read.and_then(|reading| self.contents(reading)) {
+        match read.and_then(|reading| self.build_contents(reading)) {
             contents if !self.open.may_be_empty() => contents,
             Err(SourceError::NoProtoFiles { .. } | SourceError::NoFolder { .. }) => Ok(empty()),
             Ok(Contents::Files { files, problems, .. })
@@ -285,7 +285,7 @@ impl Source {
     ///
     /// Standard input can be read only once.
     pub fn read(&self) -> Result<Contents, SourceError> {
-        self.contents(self.open.read(&self.layout, &self.name)?)
+        self.build_contents(self.open.read(&self.layout, &self.name)?)
     }
 
     /// Reads the source as the new side of a comparison: if every file of the old tree was removed,
@@ -308,12 +308,12 @@ impl Source {
         }
         let note = format!(
             "`{}` has no `.proto` file left, so everything counts as removed",
-            shown(&self.name)
+            escape_unprintable(&self.name)
         );
         Ok(Contents::Files { files: Vec::new(), problems: Vec::new(), notes: vec![note] })
     }
 
-    fn contents(&self, reading: SourceData) -> Result<Contents, SourceError> {
+    fn build_contents(&self, reading: SourceData) -> Result<Contents, SourceError> {
         let mut gathered = match reading {
             SourceData::Files(gathered) => gathered,
             SourceData::DescriptorSet { bytes, format } => {
@@ -365,7 +365,7 @@ impl Source {
             }
         }
         let judged = |path: &str| {
-            self.focus.iter().any(|focus| path == focus || below(path, focus).is_some())
+            self.focus.iter().any(|focus| path == focus || strip_folder(path, focus).is_some())
         };
         for file in &mut gathered.files {
             file.imported |= !judged(&file.display);
@@ -376,10 +376,10 @@ impl Source {
 
     /// Finds the files that [`read`](Source::read) would read from the whole tree, also where only
     /// a part of it is judged; `None` if this kind of source cannot find them without reading.
-    pub fn list(&self) -> Result<Option<Listing>, SourceError> {
+    pub fn list(&self) -> Result<Option<FileListing>, SourceError> {
         match self.open.list(&self.layout) {
             Err(SourceError::NoFolder { .. }) if self.open.may_be_empty() => {
-                Ok(Some(Listing::default()))
+                Ok(Some(FileListing::default()))
             }
             Ok(Some(mut listing)) => {
                 listing.notes.sort_unstable();
@@ -392,7 +392,7 @@ impl Source {
     }
 
     /// Reads some of the files that were listed, and says which could not be read.
-    pub fn read_listed(&self, files: &[&Listed]) -> (Vec<SourceFile>, Vec<ReadProblem>) {
+    pub fn read_listed(&self, files: &[&ListedFile]) -> (Vec<SourceFile>, Vec<ReadProblem>) {
         let Gathered { files, problems, .. } = self.open.read_listed(&self.layout, files);
         (files, problems)
     }
@@ -409,7 +409,7 @@ impl Source {
     }
 
     /// The root that a file of the tree belongs to, and its path there.
-    pub fn place(&self, display: &str) -> Option<(u32, String)> {
+    pub fn find_place(&self, display: &str) -> Option<(u32, String)> {
         self.layout.place(display).map(|(root, path)| (root, path.to_owned()))
     }
 
@@ -419,30 +419,30 @@ impl Source {
     }
 
     /// Finds the origin of an imported file that is not in the tree, if the source is a revision.
-    pub fn import_origin(&self, path: &str) -> Result<Origin<'_>, SourceError> {
+    pub fn import_origin(&self, path: &str) -> Result<ImportOrigin<'_>, SourceError> {
         if !is_import(path) {
-            return Ok(Origin::Nowhere);
+            return Ok(ImportOrigin::Nowhere);
         }
         let in_checkout = |path: &Path| {
-            self.open.contains_path(path) || self.open.contains_path(&canonical(path))
+            self.open.contains_path(path) || self.open.contains_path(&canonicalize(path))
         };
         for (index, import) in self.imports.iter().enumerate() {
             let blob = match &import.at {
-                Mount::Inside(folder) => self.open.blob(&join(folder, path))?,
-                Mount::Beside(source, folder) => source.blob(&join(folder, path))?,
-                Mount::Disk(folder) if in_checkout(folder) => {
-                    return Ok(Origin::Untracked(&import.written));
+                ImportPlace::Inside(folder) => self.open.find_blob(&join(folder, path))?,
+                ImportPlace::Beside(source, folder) => source.find_blob(&join(folder, path))?,
+                ImportPlace::Disk(folder) if in_checkout(folder) => {
+                    return Ok(ImportOrigin::Untracked(&import.written));
                 }
-                Mount::Disk(folder) if self.links.find(folder, path)?.is_some() => {
-                    return Ok(Origin::Outside { root: self.import_root(index) });
+                ImportPlace::Disk(folder) if self.links.find(folder, path)?.is_some() => {
+                    return Ok(ImportOrigin::Outside { root: self.import_root(index) });
                 }
-                Mount::Disk(_) => None,
+                ImportPlace::Disk(_) => None,
             };
             if let Some(blob) = blob {
-                return Ok(Origin::Blob(blob));
+                return Ok(ImportOrigin::Blob(blob));
             }
         }
-        Ok(Origin::Nowhere)
+        Ok(ImportOrigin::Nowhere)
     }
 
     /// The number that stands for an import path, as the root of its files.
@@ -494,7 +494,7 @@ impl Source {
 
     /// The day of its commit, if it is a revision, in the time zone that is furthest behind: who
     /// writes a day next to it may live there.
-    pub fn day(&self) -> Option<Date> {
+    pub fn get_commit_day(&self) -> Option<Date> {
         const FURTHEST_BEHIND: i64 = 12 * 60 * 60;
         let seconds = self.open.committed()?.checked_sub(FURTHEST_BEHIND)?;
         let moment = jiff::Timestamp::from_second(seconds).ok()?;
@@ -520,7 +520,7 @@ impl Source {
 
     /// The `abide.lock` in the folder of the tree, if there is one.
     pub fn lock(&self) -> Result<Option<FileText>, SourceError> {
-        self.open.text(LOCK)
+        self.open.read_text(LOCK)
     }
 
     /// Returns true if it is an archive, which holds the settings of its tree.
@@ -535,29 +535,29 @@ impl Source {
 
     /// A file by its path from the folder of the tree. An archive has only its protos, its
     /// Markdown and texts, `abide.lock` and `CODEOWNERS`.
-    pub fn text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
-        self.open.text(path)
+    pub fn read_text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
+        self.open.read_text(path)
     }
 
     /// A file by its path from the top of the repository or the archive, if the source is a
     /// revision or an archive.
-    pub fn at_top(&self, path: &str) -> Result<Option<FileText>, SourceError> {
-        self.open.settings(path)
+    pub fn read_at_top(&self, path: &str) -> Result<Option<FileText>, SourceError> {
+        self.open.read_settings(path)
     }
 
     /// The lists of features: these, or without a list `features.txt` in each root. Of a part of a
     /// tree, those in it.
-    pub fn features(&self, named: Option<&[String]>) -> Result<Vec<FeatureFile>, SourceError> {
+    pub fn read_features(&self, named: Option<&[String]>) -> Result<Vec<FeatureFile>, SourceError> {
         const USUAL: &str = "features.txt";
         let usual = || (0..self.layout.roots.len()).map(|it| self.layout.display(it, USUAL));
         let paths: Vec<String> = named.map_or_else(|| usual().collect(), <[String]>::to_vec);
         let mut files = Vec::new();
         for path in paths {
-            let is_outside = |focus: &String| below(&path, focus).is_none();
+            let is_outside = |focus: &String| strip_folder(&path, focus).is_none();
             if !self.focus.is_empty() && self.focus.iter().all(is_outside) {
                 continue;
             }
-            match self.open.text(&path)? {
+            match self.open.read_text(&path)? {
                 Some(text) => {
                     let text = String::from_utf8_lossy(&text).into_owned();
                     files.push(FeatureFile { path, text });
@@ -580,10 +580,10 @@ impl Source {
     }
 
     /// The paths of the protos in a folder of the import paths on disk.
-    pub fn importable(&self, folder: &str) -> Vec<String> {
+    pub fn list_importable(&self, folder: &str) -> Vec<String> {
         let names = self.imports.iter().flat_map(|it| match &it.at {
-            Mount::Disk(at) => self.links.names(at, folder),
-            Mount::Inside(_) | Mount::Beside(..) => Vec::new(),
+            ImportPlace::Disk(at) => self.links.list_names(at, folder),
+            ImportPlace::Inside(_) | ImportPlace::Beside(..) => Vec::new(),
         });
         names.filter(|it| is_proto(it.as_bytes())).map(|it| join(folder, &it)).collect()
     }
@@ -592,7 +592,7 @@ impl Source {
     ///
     /// Searches the import paths in order, like `protoc -I`. For a single file, its own roots come
     /// first.
-    pub fn import(&self, path: &str) -> Result<Option<SourceFile>, SourceError> {
+    pub fn find_import(&self, path: &str) -> Result<Option<SourceFile>, SourceError> {
         if !is_import(path) {
             return Ok(None);
         }
@@ -610,10 +610,10 @@ impl Source {
         }
         for (index, import) in self.imports.iter().enumerate() {
             let text = match &import.at {
-                Mount::Inside(folder) => self.open.find(&join(folder, path))?,
-                Mount::Beside(source, folder) => source.find(&join(folder, path))?,
-                Mount::Disk(folder) => match self.links.find(folder, path)? {
-                    None => self.open.find_left_out(&canonical(folder).join(path)),
+                ImportPlace::Inside(folder) => self.open.find(&join(folder, path))?,
+                ImportPlace::Beside(source, folder) => source.find(&join(folder, path))?,
+                ImportPlace::Disk(folder) => match self.links.find(folder, path)? {
+                    None => self.open.find_left_out(&canonicalize(folder).join(path)),
                     text => text,
                 },
             };

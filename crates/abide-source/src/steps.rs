@@ -48,19 +48,21 @@ pub fn read_steps(
         for (file, text) in *files {
             let read = MigrationFile::read(text.as_bytes(), Notation::Yaml);
             let file = format!("{name}/{file}");
-            migrations.extend(read.map_err(|fault| invalid(&file, text.as_bytes(), fault))?);
+            migrations
+                .extend(read.map_err(|fault| build_invalid_error(&file, text.as_bytes(), fault))?);
         }
     }
     let is_built_in = |name: &String| BUILT_IN.iter().any(|(built_in, _)| name == built_in);
     let paths: Vec<String> = names.iter().filter(|name| !is_built_in(name)).cloned().collect();
     for file in read_named_files(&paths, None, notes)? {
         let read = MigrationFile::read(&file.bytes, file.notation);
-        migrations.extend(read.map_err(|fault| invalid(&file.name, &file.bytes, fault))?);
+        migrations
+            .extend(read.map_err(|fault| build_invalid_error(&file.name, &file.bytes, fault))?);
     }
     Ok(migrations)
 }
 
-fn invalid(name: &str, text: &[u8], fault: DeclarationError) -> NamedFileError {
+fn build_invalid_error(name: &str, text: &[u8], fault: DeclarationError) -> NamedFileError {
     let text = String::from_utf8_lossy(text);
     let (line, column) = count_line_and_column(&text, fault.span.start);
     NamedFileError::InvalidSteps { name: name.to_owned(), line, column, message: fault.message }

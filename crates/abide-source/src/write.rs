@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use folder::{FileStep, Folder, Unmade};
+pub use folder::{FileStep, OpenFolder, UnmadeChange};
 
 /// The number of links that a path may lead through, as in most kernels; more are taken for a loop.
 const MAX_LINKS: u32 = 40;
@@ -35,7 +35,7 @@ pub fn write_with(target: Option<&Path>, fill: &mut Fill<'_>) -> io::Result<()> 
         return write_stream(&mut io::stdout(), fill);
     };
     // Renaming over a link would replace the link and leave its file as it was.
-    let target = end_of_links(target)?;
+    let target = resolve_links(target)?;
     match fs::metadata(&target) {
         Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
         // A device or a pipe cannot be replaced: write into it.
@@ -46,15 +46,15 @@ pub fn write_with(target: Option<&Path>, fill: &mut Fill<'_>) -> io::Result<()> 
     }
     let name = target.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let folder = target.parent().filter(|it| !it.as_os_str().is_empty());
-    Folder::make(folder.unwrap_or(Path::new(".")))?.replace_with(name.as_ref(), fill)
+    OpenFolder::make(folder.unwrap_or(Path::new(".")))?.replace_with(name.as_ref(), fill)
 }
 
 /// Replaces a file that held `old` when it was read. If somebody edited it since, it is left alone.
-pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<(), Unmade> {
-    let failed = |error| Unmade::Failed { path: path.to_owned(), is_removal: false, error };
-    let target = end_of_links(path).map_err(failed)?;
+pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<(), UnmadeChange> {
+    let failed = |error| UnmadeChange::Failed { path: path.to_owned(), is_removal: false, error };
+    let target = resolve_links(path).map_err(failed)?;
     let name = target.file_name().unwrap_or_default();
-    let folder = Folder::make(target.parent().unwrap_or(Path::new("."))).map_err(failed)?;
+    let folder = OpenFolder::make(target.parent().unwrap_or(Path::new("."))).map_err(failed)?;
     folder.apply(&[FileStep { path: name.as_ref(), old: Some(old), new: Some(new) }])
 }
 
@@ -72,7 +72,7 @@ fn write_stream(stream: &mut (impl Write + Send), fill: &mut Fill<'_>) -> io::Re
 }
 
 /// The path behind all links, whether or not it exists.
-fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::canonicalize(&path) {

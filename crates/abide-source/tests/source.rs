@@ -385,9 +385,9 @@ fn special_files_and_hostile_names_are_problems() {
     let options = SourceOptions { import_paths: &paths, ..SourceOptions::new(folder.path()) };
     let source = Source::open(None, &options).unwrap();
     for name in ["pipe.proto", "zero.proto", "folder.proto", "nul\0.proto", "a.proto/b.proto"] {
-        assert!(source.import(name).unwrap().is_none(), "{name:?}");
+        assert!(source.find_import(name).unwrap().is_none(), "{name:?}");
     }
-    assert!(source.import("huge.proto").is_err());
+    assert!(source.find_import("huge.proto").is_err());
 }
 
 #[test]
@@ -455,7 +455,7 @@ fn a_file_belongs_to_the_most_specific_root() {
         let other = try_read(Some(spec), &options).unwrap();
         assert_eq!((other.names(), other.displays()), (tree.names(), tree.displays()), "{spec}");
         let source = Source::open(Some(spec), &options).unwrap();
-        let import = source.import("google/d.proto").unwrap().unwrap();
+        let import = source.find_import("google/d.proto").unwrap().unwrap();
         assert_eq!(&*import.text, b"// api/vendor/google/d.proto\n");
         assert_eq!((&*import.display, import.root), ("api/vendor/google/d.proto", 4));
         assert!(import.imported);
@@ -487,7 +487,7 @@ fn imports_are_searched_in_order_and_never_judged() {
     let options = SourceOptions { import_paths: &import_paths, ..base };
     assert_eq!(try_read(Some("src"), &options).unwrap().displays(), ["a.proto"]);
     let source = Source::open(Some("src"), &options).unwrap();
-    let display = |path: &str| Some(source.import(path).unwrap()?.display.to_string());
+    let display = |path: &str| Some(source.find_import(path).unwrap()?.display.to_string());
     assert_eq!(display("x.proto").as_deref(), Some("one/x.proto"));
     assert_eq!(display("y.proto").as_deref(), Some("two/y.proto"));
     assert_eq!(display("z.proto").as_deref(), Some("src/in/z.proto"));
@@ -499,7 +499,7 @@ fn imports_are_searched_in_order_and_never_judged() {
     let options = SourceOptions { import_paths: &import_paths, ..SourceOptions::new(alone.path()) };
     assert_eq!(try_read(Some("p/a.proto"), &options).unwrap().names(), [(0, "p/a.proto")]);
     let source = Source::open(Some("p/a.proto"), &options).unwrap();
-    assert!(source.import("p/b.proto").unwrap().unwrap().imported);
+    assert!(source.find_import("p/b.proto").unwrap().unwrap().imported);
     let elsewhere = folder.path().join("one/x.proto");
     assert_eq!(try_read(elsewhere.to_str(), &options).unwrap().names(), [(0, "x.proto")]);
     let roots = strings(&["p"]);
@@ -699,16 +699,16 @@ fn an_import_path_in_the_repository_is_read_at_the_revision() {
     let base = folder.path().join("p");
     let options = SourceOptions { import_paths: &paths, ..SourceOptions::new(&base) };
     let source = Source::open(Some("git:HEAD"), &options).unwrap();
-    let import = source.import("v.proto").unwrap().unwrap();
+    let import = source.find_import("v.proto").unwrap().unwrap();
     assert_eq!(
         (&*import.text, &*import.display),
         (&b"// vendor/v.proto\n"[..], "../vendor/v.proto")
     );
     assert!(import.imported);
-    assert_eq!(&*source.import("u.proto").unwrap().unwrap().text, b"untracked");
-    assert_eq!(source.import("o.proto").unwrap().unwrap().root, 3);
+    assert_eq!(&*source.find_import("u.proto").unwrap().unwrap().text, b"untracked");
+    assert_eq!(source.find_import("o.proto").unwrap().unwrap().root, 3);
     let source = Source::open(None, &options).unwrap();
-    assert_eq!(&*source.import("v.proto").unwrap().unwrap().text, b"changed");
+    assert_eq!(&*source.find_import("v.proto").unwrap().unwrap().text, b"changed");
 }
 
 #[test]

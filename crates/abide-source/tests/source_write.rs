@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use abide_source::write::{Folder, write};
+use abide_source::write::{OpenFolder, write};
 use tempfile::TempDir;
 
 #[test]
@@ -56,7 +56,7 @@ fn a_link_to_what_is_not_there_yet_keeps_pointing_at_it() {
     write(Some(&first), b"one").unwrap();
     assert!(are_links());
     fs::remove_file(folder.path().join("below/file")).unwrap();
-    Folder::open(folder.path()).unwrap().replace("first".as_ref(), b"two").unwrap();
+    OpenFolder::open(folder.path()).unwrap().replace("first".as_ref(), b"two").unwrap();
     assert!(are_links());
     assert_eq!(fs::read(folder.path().join("below/file")).unwrap(), b"two");
 

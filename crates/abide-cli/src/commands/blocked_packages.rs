@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_lint::Report;
 use abide_schema::{File, FileId, PackageId, Tree};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use abide_upgrade::UpgradeResult;
 
 use super::file_changes::display_of_generated;
@@ -161,7 +161,7 @@ impl<'t> BlockedPackages<'t> {
                 }
                 BlockReason::Breaks(path) => format!(
                     "`{}` uses what its candidate would no longer have; change that file first",
-                    shown(path)
+                    escape_unprintable(path)
                 ),
             };
             format!("error: `{}` was not upgraded: {because}", self.tree.package(*package).name())

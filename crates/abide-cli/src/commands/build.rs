@@ -8,7 +8,7 @@ use std::sync::Arc;
 use abide_schema::value::Codec;
 use abide_schema::{FileDecl, FileId, Place, Tree, encode_pieces};
 use abide_source::write::write_with;
-use abide_source::{DescriptorFormat, Progress, asked_for, load};
+use abide_source::{DescriptorFormat, Progress, detect_requested_format, load};
 
 use super::outcome::CommandOutcome;
 use super::preconditions::refuse_unlinked;
@@ -29,11 +29,11 @@ pub(super) fn build(
     let settings = Settings::read(global, args.source.as_deref(), use_error_color(global))?;
     let loaded = load(&settings.open_source(args)?, &progress)?;
     let tree = &loaded.tree;
-    progress.step("checking the links");
+    progress.begin_step("checking the links");
     if let Some(refused) = refuse_unlinked(global, &settings, &loaded, &progress) {
         return Ok(refused);
     }
-    progress.step("looking for clashes");
+    progress.begin_step("looking for clashes");
     let judged: Vec<_> = tree.files().filter(|file| file.is_judged()).map(|file| file.id).collect();
     if let Some(clash) = find_clashes(tree, &judged) {
         progress.finish();
@@ -44,23 +44,23 @@ pub(super) fn build(
     let files = abide_schema::set_files(tree, &judged, !exclude_imports);
     let target = out.or(global.output.as_deref());
     let name = target.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-    let (format, compression) = asked_for(&name);
+    let (format, compression) = detect_requested_format(&name);
     let set = DescriptorSet { tree, files, source_info: !exclude_source_info };
     let written = match format {
         DescriptorFormat::Binary => {
-            progress.step(format!("writing descriptors of {} files", set.files.len()));
+            progress.begin_step(format!("writing descriptors of {} files", set.files.len()));
             write_with(target, &mut |out| compression.pack(out, |out| set.write(out)))
         }
         DescriptorFormat::Json | DescriptorFormat::Text | DescriptorFormat::Yaml => {
-            progress.step(format!("making descriptors of {} files", set.files.len()));
+            progress.begin_step(format!("making descriptors of {} files", set.files.len()));
             let text = set.render_text(format)?;
-            progress.step("writing them");
+            progress.begin_step("writing them");
             write_with(target, &mut |out| compression.pack(out, |out| out.write_all(&text)))
         }
     };
     progress.finish();
     written.map_err(|error| Error::unwritten(target, error))?;
-    let timings = if global.verbose { progress.timings() } else { Vec::new() };
+    let timings = if global.verbose { progress.format_timings() } else { Vec::new() };
     timings.iter().for_each(|timing| eprint_line(&format!("note: {timing}")));
     leave_to_exit(loaded);
     Ok(CommandOutcome::nothing(false))

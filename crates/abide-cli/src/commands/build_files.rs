@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use abide_schema::{FileId, Tree};
-use abide_source::write::Folder;
+use abide_source::write::OpenFolder;
 use abide_upgrade::{BUILD_MARK, BuildFile};
 
 use super::file_changes::{Changes, ContentAuthor, FileChange, display_of_generated};
@@ -22,7 +22,7 @@ impl<'a> BuildFiles<'a> {
         tree: &Tree,
         made: &'a [BuildFile],
         gone: &[FileId],
-        folder: Option<&Folder>,
+        folder: Option<&OpenFolder>,
     ) -> BuildFiles<'a> {
         let mut files = BTreeMap::new();
         for file in made {
@@ -68,6 +68,6 @@ impl<'a> BuildFiles<'a> {
     }
 }
 
-fn read_file(folder: Option<&Folder>, path: &str) -> Option<Vec<u8>> {
+fn read_file(folder: Option<&OpenFolder>, path: &str) -> Option<Vec<u8>> {
     folder?.read(path.as_ref()).ok().flatten()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use abide_lint::{Lock, Options, Plan, PlanVerdict, Records, Status};
 use abide_schema::Tree;
-use abide_source::write::{FileStep, Folder, Unmade};
-use abide_source::{CONFIG, LOCK, Loaded, Progress, Source, load, load_old};
+use abide_source::write::{FileStep, OpenFolder, UnmadeChange};
+use abide_source::{CONFIG, LOCK, LoadedTree, Progress, Source, load, load_old};
 use abide_upgrade::STATUS_PROTO;
 use memchr::memmem;
 
@@ -107,11 +107,11 @@ pub(super) fn bump(
 fn load_release(
     global: &Global,
     settings: &Settings,
-    (tree, source, loaded): (&TreeArgs, &Source, &Loaded),
+    (tree, source, loaded): (&TreeArgs, &Source, &LoadedTree),
     spec: &str,
     notes: &mut Vec<String>,
     progress: &Progress,
-) -> Result<Option<(Loaded, Option<Lock>)>, Error> {
+) -> Result<Option<(LoadedTree, Option<Lock>)>, Error> {
     let Some(release) = settings.open_baseline_if_any(spec, tree, notes)? else {
         return Ok(None);
     };
@@ -140,7 +140,7 @@ fn compute_plan(
     settings: &Settings,
     tree: &TreeArgs,
     source: &Source,
-    loaded: &Loaded,
+    loaded: &LoadedTree,
     (against, from_history): (Option<&str>, bool),
     progress: &Progress,
 ) -> Result<Plan, Error> {
@@ -171,7 +171,7 @@ fn compute_plan(
     for note in notes.iter().filter(|_| !global.quiet) {
         eprint_line(&format!("note: {note}"));
     }
-    progress.step("counting versions");
+    progress.begin_step("counting versions");
     let accepted = settings.read_accepted(color)?;
     let options = Options {
         baseline: released.as_ref().map(|it| &it.tree),
@@ -225,7 +225,7 @@ fn report_missing_records(global: &Global, plan: &Plan, action: BumpAction) {
 fn collect_rewrites(
     plan: &Plan,
     source: &Source,
-    loaded: &Loaded,
+    loaded: &LoadedTree,
 ) -> Result<Vec<FileRewrite>, Error> {
     let files = loaded.tree.files().map(|file| (&*file.decl().display, file));
     let by_path: BTreeMap<&str, abide_schema::File<'_>> = files.collect();
@@ -249,7 +249,7 @@ fn collect_rewrites(
 
 /// Writes all files. If somebody changed one since it was read, writes none and returns false: the
 /// work has to start again.
-fn write_all(folder: &Folder, rewrites: &[FileRewrite]) -> Result<bool, Error> {
+fn write_all(folder: &OpenFolder, rewrites: &[FileRewrite]) -> Result<bool, Error> {
     let steps = rewrites.iter().map(|it| FileStep {
         path: it.path.as_ref(),
         old: it.old.as_deref(),
@@ -257,7 +257,7 @@ fn write_all(folder: &Folder, rewrites: &[FileRewrite]) -> Result<bool, Error> {
     });
     match folder.apply(&steps.collect::<Vec<_>>()) {
         Ok(()) => Ok(true),
-        Err(Unmade::Edited(_)) => Ok(false),
+        Err(UnmadeChange::Edited(_)) => Ok(false),
         Err(why) => Err(convert_write_error(folder, why)),
     }
 }
@@ -265,7 +265,7 @@ fn write_all(folder: &Folder, rewrites: &[FileRewrite]) -> Result<bool, Error> {
 /// Fails if the file that declares the option cannot be imported.
 fn find_status_proto(source: &Source, tree: &Tree) -> Result<(), Error> {
     let in_tree = tree.files().any(|file| file.path() == STATUS_PROTO);
-    if in_tree || source.import(STATUS_PROTO)?.is_some() {
+    if in_tree || source.find_import(STATUS_PROTO)?.is_some() {
         return Ok(());
     }
     Err(Error::Usage(format!(

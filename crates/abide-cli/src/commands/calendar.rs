@@ -2,7 +2,7 @@
 
 use abide_lint::{DeprecationList, Lock, Scenario, Simulation, Status, Timeline, find_nearest};
 use abide_schema::{Element, Package, Tree};
-use abide_source::{Loaded, Progress, load};
+use abide_source::{LoadedTree, Progress, load};
 
 use super::outcome::CommandOutcome;
 use super::preconditions::{find_link_errors, read_errors};
@@ -84,7 +84,7 @@ fn simulate(global: &Global, args: &SimulateArgs) -> Result<CommandOutcome, Erro
     Ok(CommandOutcome { failed, troubles, ..CommandOutcome::of(text) })
 }
 
-fn load_tree(global: &Global, settings: &Settings, tree: &TreeArgs) -> Result<Loaded, Error> {
+fn load_tree(global: &Global, settings: &Settings, tree: &TreeArgs) -> Result<LoadedTree, Error> {
     let progress = Progress::new(global.quiet);
     let loaded = load(&settings.open_source(tree)?, &progress)?;
     progress.finish();
@@ -95,7 +95,7 @@ fn load_tree(global: &Global, settings: &Settings, tree: &TreeArgs) -> Result<Lo
 }
 
 /// Reports the link errors of a tree, and says whether there are any.
-fn report_link_errors(global: &Global, settings: &Settings, loaded: &Loaded) -> bool {
+fn report_link_errors(global: &Global, settings: &Settings, loaded: &LoadedTree) -> bool {
     let errors = find_link_errors(global, settings, &loaded.tree);
     if let Some(errors) = &errors {
         eprint_block(errors);

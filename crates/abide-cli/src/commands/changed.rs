@@ -5,9 +5,10 @@ use std::path::Path;
 
 use abide_lint::{Config, Lock, VersionIn};
 use abide_source::NamedFile;
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use abide_source::{
-    ACCEPTED, CONFIG, ChangedFiles, ChangedRecords, Loaded, Progress, Reached, Source, load_both,
+    ACCEPTED, CONFIG, ChangedFiles, ChangedRecords, LoadedTree, Progress, Reached, Source,
+    load_both,
 };
 use abide_upgrade::UpgradeClosure;
 
@@ -21,8 +22,8 @@ pub(super) const LAST_COMMIT: &str = "git:HEAD";
 
 /// The tree that is judged, and the old one that it is compared with.
 pub(super) struct LoadedTrees {
-    pub(super) loaded: Loaded,
-    pub(super) baseline: Option<Loaded>,
+    pub(super) loaded: LoadedTree,
+    pub(super) baseline: Option<LoadedTree>,
     /// The packages to report on, if only those that the change reaches.
     pub(super) reached: Option<Reached>,
     /// True if only the files that the change concerns were loaded.
@@ -33,7 +34,7 @@ pub(super) struct LoadedTrees {
 
 impl LoadedTrees {
     /// Whole trees, on all of which there will be a report.
-    pub(super) fn whole(loaded: Loaded, baseline: Option<Loaded>) -> LoadedTrees {
+    pub(super) fn whole(loaded: LoadedTree, baseline: Option<LoadedTree>) -> LoadedTrees {
         LoadedTrees { loaded, baseline, reached: None, is_slice: false, why: None }
     }
 }
@@ -66,7 +67,10 @@ impl TreeChange<'_> {
         }
         let found = self.find()?;
         if let Some(folder) = found.untracked() {
-            return self.load_everything(format!("`{}` is not tracked by git", shown(folder)));
+            return self.load_everything(format!(
+                "`{}` is not tracked by git",
+                escape_unprintable(folder)
+            ));
         }
         if !found.parses() {
             return self.load_everything("some files do not parse".to_owned());
@@ -75,7 +79,7 @@ impl TreeChange<'_> {
         if let Some(why) = why {
             return self.whole(&found, why);
         }
-        let reached = Some(found.reached());
+        let reached = Some(found.find_reached());
         match found.load(self.progress)? {
             Some((loaded, baseline)) => {
                 Ok(LoadedTrees { reached, is_slice: true, ..self.pair_trees(loaded, baseline) })
@@ -150,12 +154,13 @@ impl TreeChange<'_> {
     fn whole(&self, found: &ChangedFiles<'_>, why: &str) -> Result<LoadedTrees, Error> {
         let (mut loaded, baseline) = load_both(self.new, self.old, self.progress)?;
         loaded.notes.extend(found.note().cloned());
-        let reached = Some(found.reached_in(&loaded.tree, &baseline.tree, &self.compare_records()));
+        let reached =
+            Some(found.find_reached_in(&loaded.tree, &baseline.tree, &self.compare_records()));
         let why = Some(format!("the whole tree was read: {why}"));
         Ok(LoadedTrees { reached, why, ..self.pair_trees(loaded, baseline) })
     }
 
-    fn pair_trees(&self, loaded: Loaded, baseline: Loaded) -> LoadedTrees {
+    fn pair_trees(&self, loaded: LoadedTree, baseline: LoadedTree) -> LoadedTrees {
         LoadedTrees::whole(loaded, Some(baseline).filter(|_| self.is_compared))
     }
 
@@ -207,7 +212,7 @@ impl TreeChange<'_> {
         }
         let named = settings.config.features.as_deref();
         let [new, old] = [self.new, self.old].map(|source| {
-            let lists = source.features(named).ok()?;
+            let lists = source.read_features(named).ok()?;
             Some(lists.into_iter().map(|it| (it.path, it.text)).collect::<Vec<_>>())
         });
         Ok((new != old).then(|| "a list of features".to_owned()))

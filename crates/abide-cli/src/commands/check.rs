@@ -4,7 +4,7 @@ use abide_change::Surface;
 use abide_lint::{Accepted, Origin, Report, Severity};
 use abide_schema::ProblemKind;
 use abide_source::write::FileStep;
-use abide_source::{ACCEPTED, Loaded};
+use abide_source::{ACCEPTED, LoadedTree};
 
 use super::file_changes::{convert_write_error, fail_to, open_folder};
 use super::fix::FixRun;
@@ -91,7 +91,7 @@ fn run(request: &CheckRequest<'_>) -> Result<CommandOutcome, Error> {
         // The lock of the folder is held until the report is written.
         inputs.fix_run = Some(fix_run);
     }
-    inputs.progress.step("writing the report");
+    inputs.progress.begin_step("writing the report");
     inputs.collect_notes()?;
     if let CheckAction::Accept = request.action {
         accept_findings(&mut inputs, &report)?;
@@ -108,7 +108,7 @@ fn apply_fixes(
 ) -> Result<Option<CommandOutcome>, Error> {
     let settings = inputs.request.settings;
     check_all_read(&inputs.trees.loaded, "fixed")?;
-    inputs.progress.step("fixing");
+    inputs.progress.begin_step("fixing");
     let tree = &inputs.trees.loaded.tree;
     let policy = &settings.config.policy;
     let mut fixed = fix_run.compute_fixes(tree, policy, inputs.options(), &inputs.selection);
@@ -141,7 +141,7 @@ fn accept_findings(inputs: &mut CheckInputs<'_>, report: &Report) -> Result<(), 
 }
 
 /// Fails if the tree could not be read as a whole.
-fn check_all_read(loaded: &Loaded, done: &str) -> Result<(), Error> {
+fn check_all_read(loaded: &LoadedTree, done: &str) -> Result<(), Error> {
     match loaded.unreadable.is_empty() {
         true => Ok(()),
         false => Err(Error::Usage(format!(

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use abide_instance::{Dialect, Notation};
 use abide_lint::{OLDER_MAJOR_USED, OVERRIDE_USED, Severity, pluralize, usable_deprecations};
-use abide_source::{Loaded, Progress, load};
+use abide_source::{LoadedTree, Progress, load};
 
 use self::translation::{ConvertDirection, convert_files};
 use super::instance_files::read_named_files;
@@ -45,7 +45,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<CommandOutcome, Erro
         instances.report_missing_path(global, path)?;
     }
     let texts = instances.texts();
-    progress.step(format!("judging {} files", texts.len()));
+    progress.begin_step(format!("judging {} files", texts.len()));
     let mut report = instances.judge(&settings, global.as_of.unwrap_or_else(today), None);
     if args.deny_overrides {
         report.reweigh(OVERRIDE_USED, "by `--deny-overrides`", |_| Severity::Error);
@@ -98,7 +98,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<CommandOutcome, Erro
 }
 
 /// Prints notes about an API that instances are judged by.
-fn print_api_notes(loaded: &Loaded) {
+fn print_api_notes(loaded: &LoadedTree) {
     // An instance is judged by the part of the API that links.
     let broken = loaded.tree.problems().iter().filter(|it| it.kind.is_error()).count();
     if broken > 0 {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use abide_lint::{DeprecationList, Status};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use abide_source::write::FileStep;
 use abide_source::{Progress, Source, load};
 
@@ -118,7 +118,7 @@ impl ListFile {
         list: &DeprecationList<'_>,
         overwrite: bool,
     ) -> Result<ListFile, Error> {
-        let text = source.text(path)?.map(|text| String::from_utf8(text.to_vec()));
+        let text = source.read_text(path)?.map(|text| String::from_utf8(text.to_vec()));
         let old = text.transpose().map_err(|_| {
             Error::Usage(format!("`{path}` is not UTF-8: save it as UTF-8, or remove it"))
         })?;
@@ -138,7 +138,7 @@ impl ListFile {
                 "abide did not write the line `{}` in the part of `{path}` that it replaces: move \
                  it out of that part, or replace the part with `abide deprecations --write \
                  --overwrite`",
-                shown(&line)
+                escape_unprintable(&line)
             )),
             SectionError::Marks => Error::Usage(format!(
                 "`{path}` must have one line `<!-- abide deprecations: begin -->` and below it one \

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use abide_lint::Lock;
 use abide_schema::File;
-use abide_source::printable::shown;
-use abide_source::write::{FileStep, Folder, Unmade};
+use abide_source::printable::escape_unprintable;
+use abide_source::write::{FileStep, OpenFolder, UnmadeChange};
 
 use crate::diff::render_unified;
 use crate::error::Error;
@@ -68,7 +68,7 @@ impl FileChange<'_> {
 
     /// The line that `--check` reports.
     pub(super) fn describe_difference(&self, path: &str) -> String {
-        let path = shown(path);
+        let path = escape_unprintable(path);
         let state = match (&self.old, self.new) {
             (None, _) => "is missing",
             (_, None) => "is no longer needed",
@@ -87,7 +87,7 @@ impl FileChange<'_> {
         };
         format!(
             "error: `{}` was not {verb}, because {}: {instead}`--overwrite` {overwrites} it",
-            shown(path),
+            escape_unprintable(path),
             self.author.phrase()
         )
     }
@@ -103,7 +103,7 @@ pub(super) fn take_losing<'a>(changes: &mut Changes<'a>) -> Changes<'a> {
 /// Makes all changes, or none if one fails or somebody edited a file since it was read: adds new
 /// files first, then changes existing ones, then deletes, and writes the record of them last.
 pub(super) fn write_changes(
-    folder: &Folder,
+    folder: &OpenFolder,
     changes: &Changes<'_>,
     record: Option<FileStep<'_>>,
 ) -> Result<(), Error> {
@@ -115,17 +115,18 @@ pub(super) fn write_changes(
 }
 
 /// The error of changes that were not made.
-pub(super) fn convert_write_error(folder: &Folder, why: Unmade) -> Error {
+pub(super) fn convert_write_error(folder: &OpenFolder, why: UnmadeChange) -> Error {
     match why {
-        Unmade::Edited(edited) => {
-            let names = edited.iter().map(|it| format!("`{}`", shown(&it.to_string_lossy())));
+        UnmadeChange::Edited(edited) => {
+            let names =
+                edited.iter().map(|it| format!("`{}`", escape_unprintable(&it.to_string_lossy())));
             let names = names.collect::<Vec<_>>().join(", ");
             let verb = if edited.len() == 1 { "was" } else { "were" };
             Error::Usage(format!(
                 "{names} {verb} edited in the meantime, so nothing was written: run the command again"
             ))
         }
-        Unmade::Failed { path, is_removal, error } => {
+        UnmadeChange::Failed { path, is_removal, error } => {
             fail_to(if is_removal { "delete" } else { "write" }, folder, &path)(error)
         }
     }
@@ -150,15 +151,15 @@ pub(super) fn expect_folder<F>(folder: Option<F>) -> Result<F, Error> {
 }
 
 /// The folder of a tree, to write below it.
-pub(super) fn open_folder(folder: &Path) -> Result<Folder, Error> {
-    Folder::open(folder)
+pub(super) fn open_folder(folder: &Path) -> Result<OpenFolder, Error> {
+    OpenFolder::open(folder)
         .map_err(|error| Error::File { what: format!("cannot open `{}`", folder.display()), error })
 }
 
 /// The error of what was tried with a file of a folder.
 pub(super) fn fail_to(
     what: &str,
-    folder: &Folder,
+    folder: &OpenFolder,
     path: &Path,
 ) -> impl FnOnce(std::io::Error) -> Error {
     let what = format!("cannot {what} `{}`", folder.path().join(path).display());

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use abide_lint::{FixRequest, FixResult, Lock, Options, Policy, pluralize};
 use abide_schema::Tree;
-use abide_source::printable::shown;
-use abide_source::write::{FileStep, Folder};
+use abide_source::printable::escape_unprintable;
+use abide_source::write::{FileStep, OpenFolder};
 use abide_source::{ACCEPTED, Source};
 use abide_upgrade::{FileRole, FileRoles, apply};
 
@@ -31,7 +31,7 @@ pub(super) struct FixRun {
     action: FixArgs,
     verbose: bool,
     /// The folder of the tree, if fixes are written.
-    folder: Option<Folder>,
+    folder: Option<OpenFolder>,
     /// The folder of the tree, if it is on disk.
     path: Option<PathBuf>,
     /// Held from the first look at the tree until everything is written.
@@ -137,7 +137,7 @@ impl FixRun {
     pub(super) fn notes(&self, fixed: &FixResult) -> Vec<String> {
         let shown_ones = if self.verbose { usize::MAX } else { MAX_REFUSED };
         let refused = fixed.refused.iter().take(shown_ones).map(|it| {
-            let (path, element) = (shown(&it.path), shown(&it.element));
+            let (path, element) = (escape_unprintable(&it.path), escape_unprintable(&it.element));
             format!("{path}: did not {} (`{element}`): {}", it.title, it.why)
         });
         let files = fixed.texts.len() + usize::from(!fixed.accepted.is_empty());

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use abide_lint::{Lock, pluralize};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use abide_source::{Contents, MAX_FILE, Progress};
 use abide_syntax::{LineIndex, SyntaxError};
 use rayon::prelude::*;
@@ -82,7 +82,7 @@ impl<'a> FormatRun<'a> {
         };
         let folder = path.as_deref().map(open_folder).transpose()?;
         let source = settings.open_source(&tree)?;
-        progress.step("reading");
+        progress.begin_step("reading");
         let Contents::Files { files, problems, notes } = source.read()? else {
             let message =
                 "descriptors have no layout: name a folder, a file, a revision or an archive";
@@ -98,7 +98,7 @@ impl<'a> FormatRun<'a> {
         files.retain(|it| !it.imported && self.seen.insert(top.join(&*it.display)));
         let (made, files): (Vec<_>, Vec<_>) =
             files.into_iter().partition(|it| made.contains(&*it.display));
-        progress.step(format!("formatting {}", pluralize(files.len(), "file")));
+        progress.begin_step(format!("formatting {}", pluralize(files.len(), "file")));
         let formatted: Vec<_> = files.par_iter().map(|it| abide_format::format(&it.text)).collect();
         // The paths of several trees count from the folder that all of them are seen from.
         let seen_from = path.as_deref().filter(|_| self.args.sources.len() > 1);
@@ -127,9 +127,9 @@ impl<'a> FormatRun<'a> {
         } else if target.diff {
             self.report.extend(render_patch(&changes, &settings.prefix(&tree)));
         } else {
-            let names = changes
-                .keys()
-                .map(|it| format!("{}\n", shown(&name_from_here(&settings, seen_from, it))));
+            let names = changes.keys().map(|it| {
+                format!("{}\n", escape_unprintable(&name_from_here(&settings, seen_from, it)))
+            });
             self.report.extend(names.flat_map(String::into_bytes));
         }
         progress.finish();
@@ -212,6 +212,12 @@ fn format_errors<'a>(
     errors.iter().map(move |error| {
         let at = lines.position(text, error.span.start);
         let help = error.help.map(|help| format!("; {help}")).unwrap_or_default();
-        format!("error: {}:{}:{}: {}{help}", shown(path), at.line, at.column, error.message)
+        format!(
+            "error: {}:{}:{}: {}{help}",
+            escape_unprintable(path),
+            at.line,
+            at.column,
+            error.message
+        )
     })
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use abide_lint::Lock;
-use abide_source::write::{FileStep, Folder};
+use abide_source::write::{FileStep, OpenFolder};
 use abide_source::{LOCK, Source};
 
 use crate::args::Global;
@@ -34,7 +34,7 @@ impl GeneratedFiles {
     /// The lock as `edit` makes it beside these changes of files; nothing if that changes nothing.
     pub(super) fn edit_lock(
         &self,
-        folder: &Folder,
+        folder: &OpenFolder,
         changes: &Changes<'_>,
         edit: impl FnOnce(&mut Lock),
     ) -> Option<EditedLock> {

@@ -26,7 +26,7 @@ pub(super) fn graph(
     let progress = Progress::new(global.quiet);
     let settings = Settings::read(global, tree.source.as_deref(), use_error_color(global))?;
     let loaded = load(&settings.open_source(tree)?, &progress)?;
-    progress.step("judging");
+    progress.begin_step("judging");
     let as_of = global.as_of.unwrap_or_else(today);
     let options = abide_lint::Options::on(as_of);
     let judged = abide_lint::check(&loaded.tree, &settings.config.policy, options);

@@ -35,9 +35,9 @@ pub(super) fn hash(
     let settings = Settings::read(global, args.source.as_deref(), use_error_color(global))?;
     let loaded = load(&settings.open_source(args)?, &progress)?;
     let tree = &loaded.tree;
-    progress.step("checking");
+    progress.begin_step("checking");
     let errors = find_link_errors(global, &settings, tree);
-    progress.step("hashing");
+    progress.begin_step("hashing");
     let text = match what {
         HashTarget::Facts(name) => {
             abide_hash::print_facts(tree, name).ok_or_else(|| unknown_name_error(tree, name))?
@@ -50,7 +50,7 @@ pub(super) fn hash(
         }
         HashTarget::Hashes => {
             let hashes = TreeHashes::of(tree);
-            progress.step("writing the hashes");
+            progress.begin_step("writing the hashes");
             let packages = select_packages(tree, package)?;
             let with_messages = package.is_some();
             let list = HashList::Hashes { packages: &packages, hashes: &hashes, with_messages };
@@ -67,7 +67,7 @@ pub(super) fn hash(
     for note in find_unjudged_packages(tree).iter().filter(|_| !global.quiet) {
         eprint_line(&format!("note: {note}"));
     }
-    let timings = if global.verbose { progress.timings() } else { Vec::new() };
+    let timings = if global.verbose { progress.format_timings() } else { Vec::new() };
     for note in timings.iter().chain(&loaded.notes).filter(|_| !global.quiet) {
         eprint_line(&format!("note: {note}"));
     }

@@ -21,10 +21,10 @@ pub(super) fn history(global: &Global, args: &HistoryArgs) -> Result<CommandOutc
         fields: args.fields,
     };
     let history = walk_commits(&timeline, &judgement, &progress)?;
-    progress.step("writing the report");
+    progress.begin_step("writing the report");
     let text = (args.format.write)(&history, style(global, args.format.is_styled));
     progress.finish();
-    let timings = if global.verbose { progress.timings() } else { Vec::new() };
+    let timings = if global.verbose { progress.format_timings() } else { Vec::new() };
     for note in history.notes.iter().chain(&timings).filter(|_| !global.quiet) {
         eprint_line(&format!("note: {note}"));
     }

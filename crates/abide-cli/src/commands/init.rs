@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use abide_lint::{ConfigError, Preset};
-use abide_source::write::Folder;
+use abide_source::write::OpenFolder;
 use abide_source::{CONFIG, DefaultBranch, default_branch, join, read_settings};
 
 use super::outcome::CommandOutcome;
@@ -82,7 +82,7 @@ pub(super) fn init(
             render_suggestion(preset, &look, &branch)
         }
     };
-    let made = Folder::make(folder).map_err(fail_to("write", &path))?;
+    let made = OpenFolder::make(folder).map_err(fail_to("write", &path))?;
     made.replace(CONFIG.as_ref(), text.as_bytes()).map_err(fail_to("write", &path))?;
     if !global.quiet {
         notes.iter().for_each(|note| eprint_line(&format!("note: {note}")));

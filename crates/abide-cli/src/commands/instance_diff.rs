@@ -5,7 +5,7 @@ use abide_instance::{Document, Instance, Notation, ReadOptions};
 use abide_lint::pluralize;
 use abide_schema::{MessageId, Tree};
 use abide_source::NamedFile;
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use abide_source::{Progress, load};
 use abide_syntax::LineIndex;
 
@@ -50,7 +50,7 @@ pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Comm
             eprint_line(&format!(
                 "note: `{}` has {} that the API does not take, which were not compared: `abide \
                  config check` shows them",
-                shown(&file.name),
+                escape_unprintable(&file.name),
                 pluralize(errors, "part")
             ));
         }
@@ -66,7 +66,8 @@ fn read_instance(tree: &Tree, ty: Option<MessageId>, file: &NamedFile) -> Result
         None => Ok(instance),
         Some(error) => {
             let start = LineIndex::new(&file.bytes).position(&file.bytes, error.span.start);
-            let (name, message) = (shown(&file.name), shown(&error.message));
+            let (name, message) =
+                (escape_unprintable(&file.name), escape_unprintable(&error.message));
             let place = format!("{name}:{}:{}", start.line, start.column);
             Err(Error::Usage(format!("{place}: {message}")))
         }
@@ -83,9 +84,9 @@ fn compare_documents(
     if olds.len() != news.len() {
         return Err(Error::Usage(format!(
             "`{}` has {} and `{}` {}: compare files with as many documents",
-            shown(&old.name),
+            escape_unprintable(&old.name),
             pluralize(olds.len(), "document"),
-            shown(&new.name),
+            escape_unprintable(&new.name),
             news.len()
         )));
     }
@@ -112,7 +113,7 @@ fn value<'d>(
         Error::Usage(format!(
             "nothing in `{}` says of which message it is: name it with `--type`, or begin it with a \
              comment `# proto-message: NAME`",
-            shown(&file.name)
+            escape_unprintable(&file.name)
         ))
     })
 }

@@ -14,7 +14,7 @@ use abide_schema::value::ReadErrorKind;
 use abide_schema::{MessageId, Tree};
 use abide_source::NamedFile;
 use abide_source::runtime_disk::{read_layers, read_layers_below, read_layers_within};
-use abide_source::{Links, Loaded, Progress, load, load_beside, visible_files};
+use abide_source::{LinkLimits, LoadedTree, Progress, list_visible_files, load, load_beside};
 use ignore::overrides::OverrideBuilder;
 use jiff::civil::Date;
 use rayon::prelude::*;
@@ -84,7 +84,7 @@ struct ReadFiles {
 /// Instances that are read, with the APIs that judge them.
 pub(super) struct Instances {
     subjects: Vec<PreparedFiles>,
-    apis: Vec<(Api, Loaded)>,
+    apis: Vec<(Api, LoadedTree)>,
     /// Layers of runtime, with the files that they are in.
     runtime: RuntimeLayers,
 }
@@ -191,7 +191,7 @@ fn find_in_folder(
 fn find_matching(
     folder: &Path,
     patterns: &[String],
-    links: &Links,
+    links: &LinkLimits,
 ) -> Result<Vec<NamedFile>, Error> {
     let mut overrides = OverrideBuilder::new(folder);
     for pattern in patterns {
@@ -200,7 +200,7 @@ fn find_matching(
         overrides.add(&format!("/{}", pattern.trim_start_matches('/'))).map_err(pattern_error)?;
     }
     let overrides = overrides.build().map_err(pattern_error)?;
-    let files = visible_files(folder, links, &|path: &Path, is_folder: bool| {
+    let files = list_visible_files(folder, links, &|path: &Path, is_folder: bool| {
         overrides.matched(path, is_folder).map(|_| ())
     })
     .map_err(|(path, error)| unreadable(&path.display().to_string(), error))?;
@@ -212,7 +212,7 @@ fn find_matching(
         let message = format!("`[[instances]] files` matches no file: {}", patterns.join(", "));
         return Err(Error::Usage(message));
     }
-    names.iter().map(|name| Ok(NamedFile::below(folder, name)?)).collect()
+    names.iter().map(|name| Ok(NamedFile::read_below(folder, name)?)).collect()
 }
 
 fn pattern_error(error: ignore::Error) -> Error {
@@ -316,7 +316,7 @@ impl Instances {
         &self,
         tree: &Tree,
         instances: &[Instance],
-        reach: Option<&Links>,
+        reach: Option<&LinkLimits>,
     ) -> Vec<Vec<DiskReading>> {
         instances
             .iter()
@@ -480,7 +480,7 @@ impl Instances {
     }
 
     /// The APIs that judge them.
-    pub(super) fn apis(&self) -> impl Iterator<Item = &Loaded> {
+    pub(super) fn apis(&self) -> impl Iterator<Item = &LoadedTree> {
         self.apis.iter().map(|(_, loaded)| loaded)
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use abide_lint::RULES;
-use abide_source::write::Folder;
+use abide_source::write::OpenFolder;
 use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
@@ -46,7 +46,7 @@ pub(super) fn man(args: &ManArgs) -> Result<CommandOutcome, Error> {
 }
 
 fn write_pages(abide: &Command, folder: &Path) -> Result<CommandOutcome, Error> {
-    let made = Folder::make(folder).map_err(fail_to_write(folder, ""))?;
+    let made = OpenFolder::make(folder).map_err(fail_to_write(folder, ""))?;
     let mut report = String::new();
     let mut rest = vec![abide];
     while let Some(command) = rest.pop() {

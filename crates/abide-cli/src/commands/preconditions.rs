@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use abide_lint::{Check, DivergedCopy, Lock, Report, Rule, RuleScope, Severity, pluralize};
 use abide_schema::{File, Problem, Tree};
-use abide_source::printable::shown;
-use abide_source::{LOCK, Loaded, Progress};
+use abide_source::printable::escape_unprintable;
+use abide_source::{LOCK, LoadedTree, Progress};
 use abide_upgrade::UpgradeRefusal;
 
 use super::outcome::CommandOutcome;
@@ -20,7 +20,7 @@ use crate::terminal::{eprint_block, eprint_line, error_style};
 pub(super) fn refuse_unlinked(
     global: &Global,
     settings: &Settings,
-    loaded: &Loaded,
+    loaded: &LoadedTree,
     progress: &Progress,
 ) -> Option<CommandOutcome> {
     let errors = find_link_errors(global, settings, &loaded.tree);
@@ -39,7 +39,7 @@ pub(super) fn refuse_unlinked(
 pub(super) fn refuse_unparsed(
     global: &Global,
     settings: &Settings,
-    loaded: &Loaded,
+    loaded: &LoadedTree,
     progress: &Progress,
 ) -> Option<CommandOutcome> {
     match loaded.tree.files().all(|it| it.parses() || it.is_imported()) {
@@ -118,7 +118,7 @@ pub(super) fn render_findings_since(
 
 /// A note about an old tree with link errors, which is compared as far as it links. An old tree
 /// without a single element that can be read is an error.
-pub(super) fn check_baseline_links(old: &Loaded) -> Result<Option<String>, Error> {
+pub(super) fn check_baseline_links(old: &LoadedTree) -> Result<Option<String>, Error> {
     let problems = old.tree.problems().iter();
     let errors =
         problems.filter(|it| it.kind.is_error() && !old.tree.file(it.place.file).is_imported());
@@ -151,14 +151,14 @@ pub(super) fn check_baseline_links(old: &Loaded) -> Result<Option<String>, Error
 }
 
 /// A note about an old tree that has a file in an edition that is not known.
-fn describe_unknown_edition(old: &Loaded) -> Option<String> {
+fn describe_unknown_edition(old: &LoadedTree) -> Option<String> {
     let mut judged = old.tree.files().filter(|it| !it.is_imported());
     let file = judged.find(|it| !it.decl().edition.is_known())?.decl();
     Some(format!(
         "the features that the baseline `{}` leaves to its edition are not compared: `{}` is in {}, \
          which is not known",
         old.name,
-        shown(&file.display),
+        escape_unprintable(&file.display),
         file.edition
     ))
 }
@@ -168,12 +168,12 @@ pub(super) fn find_unjudged_packages(tree: &Tree) -> Option<String> {
     let packages: Vec<String> = tree
         .unknown_packages()
         .filter(|it| !it.is_empty())
-        .map(|it| format!("`{}`", shown(it)))
+        .map(|it| format!("`{}`", escape_unprintable(it)))
         .collect();
     let unread: Vec<File<'_>> =
         tree.files().filter(|it| !it.parses() && !it.is_imported()).collect();
     let first = unread.first()?;
-    let file = format!("`{}`", shown(&first.decl().display));
+    let file = format!("`{}`", escape_unprintable(&first.decl().display));
     let why = match unread.len() {
         1 if first.decl().has_unknown_edition() => format!("{file} has an unknown edition"),
         1 => format!("{file} does not parse"),
@@ -191,7 +191,7 @@ pub(super) fn find_unjudged_packages(tree: &Tree) -> Option<String> {
 }
 
 /// A note about an old tree that has no path and no package in common with the new one.
-pub(super) fn find_unrelated_baseline(new: &Loaded, old: &Loaded) -> Option<String> {
+pub(super) fn find_unrelated_baseline(new: &LoadedTree, old: &LoadedTree) -> Option<String> {
     let before: HashSet<&str> = judged_names(&old.tree).collect();
     let mut after = judged_names(&new.tree).peekable();
     let both = !before.is_empty() && after.peek().is_some();
@@ -229,19 +229,19 @@ pub(super) fn has_texts(tree: &Tree) -> bool {
 }
 
 /// Files that could not be read. The rest is judged, but the exit status is 2.
-pub(super) fn read_errors(loaded: &Loaded) -> Vec<String> {
+pub(super) fn read_errors(loaded: &LoadedTree) -> Vec<String> {
     loaded.unreadable.iter().map(ToString::to_string).collect()
 }
 
 /// Files of an old tree that could not be read, such as links to nowhere. The rest is compared, but
 /// the exit status is 2: whatever changed in them would pass.
-pub(super) fn baseline_read_errors(old: &Loaded) -> impl Iterator<Item = String> + '_ {
+pub(super) fn baseline_read_errors(old: &LoadedTree) -> impl Iterator<Item = String> + '_ {
     let unread = old.unreadable.iter().filter(|it| !it.is_absence());
     unread.map(|it| format!("in the baseline, {it}"))
 }
 
 /// Notes about the roots that an old tree does not have.
-pub(super) fn find_missing_roots(old: &Loaded) -> impl Iterator<Item = String> + '_ {
+pub(super) fn find_missing_roots(old: &LoadedTree) -> impl Iterator<Item = String> + '_ {
     let absent = old.unreadable.iter().filter(|it| it.is_absence());
     absent.map(|it| {
         format!("the baseline `{}` has no root `{}`, which counts as empty", old.name, it.path)
@@ -268,7 +268,7 @@ pub(super) fn find_no_longer_judged(
             format!(
                 "the package `{}` is no longer checked, because its files are only imported{record}: \
                  list their folder in `roots` if it is still promised to anybody",
-                shown(package.name())
+                escape_unprintable(package.name())
             )
         })
     });
@@ -287,7 +287,7 @@ pub(super) fn find_changed_imports(new: &Tree, old: &Tree) -> Option<String> {
         matches!(texts, (Some(old), Some(new)) if old != new)
     });
     let changed: Vec<File<'_>> = changed.collect();
-    let first = format!("`{}`", shown(&changed.first()?.decl().display));
+    let first = format!("`{}`", escape_unprintable(&changed.first()?.decl().display));
     let subject = match changed.len() {
         1 => format!("the imported file {first} changed: what breaks in it is"),
         count => format!(

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_lint::{Finding, Lock, Options, Records, Report, new_errors};
 use abide_schema::Tree;
-use abide_source::{Loaded, Progress, Source, load_changed};
+use abide_source::{LoadedTree, Progress, Source, load_changed};
 
 use super::file_changes::Changes;
 use super::preconditions::render_findings_since;
@@ -19,7 +19,7 @@ pub(super) struct PlannedChange<'a> {
     pub(super) global: &'a Global,
     pub(super) settings: &'a Settings,
     pub(super) source: &'a Source,
-    pub(super) loaded: &'a Loaded,
+    pub(super) loaded: &'a LoadedTree,
     pub(super) lock: Option<&'a Lock>,
     pub(super) progress: &'a Progress,
 }

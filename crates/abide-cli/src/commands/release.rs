@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use abide_lint::{Records, Report, pluralize};
 use abide_schema::{FileId, PackageId, Tree};
-use abide_source::printable::shown;
-use abide_source::write::Folder;
-use abide_source::{Loaded, load};
+use abide_source::printable::escape_unprintable;
+use abide_source::write::OpenFolder;
+use abide_source::{LoadedTree, load};
 use abide_upgrade::{
     FileRole, FileRoles, HAND_MAINTAINED_HELP, PromotedPackage, ReleaseResult, StaleReason,
     UpgradeInputs, UpgradeSettings, extract_comparable_text, find_stale_candidates,
@@ -73,7 +73,7 @@ pub(super) fn release(
             read_errors(&loaded).join("; ")
         )));
     }
-    progress.step("releasing");
+    progress.begin_step("releasing");
     let policy = settings.config.policy.upgrade_settings();
     let made = match abide_upgrade::release(&loaded.tree, policy) {
         Ok(made) => made,
@@ -245,7 +245,7 @@ fn describe_edits<'a>(
     kept: &'a BTreeSet<PackageId>,
 ) -> impl Iterator<Item = String> + 'a {
     let edited = made.edited.iter().map(move |(id, _)| {
-        let path = shown(&tree.file(*id).decl().display);
+        let path = escape_unprintable(&tree.file(*id).decl().display);
         match is_frozen_by(tree, made, roles, *id) {
             true => format!("`{path}` is frozen"),
             false => format!("`{path}` follows to the new versions"),
@@ -311,7 +311,7 @@ fn collect_changes<'a>(
     settings: UpgradeSettings<'_>,
     made: &'a ReleaseResult,
     records: &GeneratedFiles,
-    folder: Option<&Folder>,
+    folder: Option<&OpenFolder>,
 ) -> Changes<'a> {
     let mut changes = Changes::new();
     let by_path = index_by_path(tree);
@@ -361,7 +361,7 @@ fn read_text(tree: &Tree, id: FileId) -> (String, Option<Vec<u8>>) {
 /// conversion of what it removes. Reports what.
 fn is_premature(
     global: &Global,
-    loaded: &Loaded,
+    loaded: &LoadedTree,
     settings: &Settings,
     records: &GeneratedFiles,
     made: &ReleaseResult,
@@ -392,7 +392,7 @@ fn is_premature(
 
 /// Notes about the packages that are released and why, and about alphas that are too old.
 fn describe_release(
-    loaded: &Loaded,
+    loaded: &LoadedTree,
     settings: &Settings,
     made: &ReleaseResult,
     records: Records<'_>,

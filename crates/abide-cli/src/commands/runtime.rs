@@ -10,7 +10,7 @@ use abide_lint::find_nearest;
 use abide_schema::value::{Message, UndeclaredName, UnknownName};
 use abide_schema::{MessageId, Tree};
 use abide_source::NamedFile;
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use abide_source::runtime_disk::read_layers;
 use abide_source::{Progress, load};
 use abide_syntax::{LineIndex, Span};
@@ -44,19 +44,19 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<CommandOutcome, Error
     let index = LineIndex::new(&file.bytes);
     if let Some(error) = instance.errors.first() {
         let place = format_place(&file, &index, error.span);
-        return Err(Error::Usage(format!("{place}: {}", shown(&error.message))));
+        return Err(Error::Usage(format!("{place}: {}", escape_unprintable(&error.message))));
     }
     let Some(document) = instance.documents.first() else {
         return Err(Error::Usage(format!(
             "`{}` is empty: it is not a bootstrap",
-            shown(&file.name)
+            escape_unprintable(&file.name)
         )));
     };
     let Some(reading) = &document.reading else {
         return Err(Error::Usage(format!(
             "nothing in `{}` says of which message of the API it is: begin it with a comment \
              `# proto-message: NAME`",
-            shown(&file.name)
+            escape_unprintable(&file.name)
         )));
     };
     check_bootstrap(&tree, reading.message.ty)?;
@@ -147,13 +147,14 @@ fn is_about_runtime(tree: &Tree, bootstrap: &Message, place: Span) -> bool {
 
 fn format_place(file: &NamedFile, index: &LineIndex, span: Span) -> String {
     let start = index.position(&file.bytes, span.start);
-    format!("{}:{}:{}", shown(&file.name), start.line, start.column)
+    format!("{}:{}:{}", escape_unprintable(&file.name), start.line, start.column)
 }
 
 fn describe_unknown_key(snapshot: &RuntimeSnapshot, key: &str) -> String {
     let near = find_nearest(key, snapshot.keys());
-    let near = near.map_or_else(String::new, |it| format!("; did you mean `{}`?", shown(it)));
-    format!("no layer has the key `{}`{near}", shown(key))
+    let near =
+        near.map_or_else(String::new, |it| format!("; did you mean `{}`?", escape_unprintable(it)));
+    format!("no layer has the key `{}`{near}", escape_unprintable(key))
 }
 
 /// Notes for readers of the report.
@@ -175,8 +176,8 @@ fn describe_runtime(runtime: &Runtime) -> Vec<String> {
     for (name, resource) in by_rtds {
         notes.push(format!(
             "the layer `{}` is empty here: its values are the resource `{}` of a management server",
-            shown(name),
-            shown(resource)
+            escape_unprintable(name),
+            escape_unprintable(resource)
         ));
     }
     notes
@@ -191,10 +192,13 @@ fn describe_missing_layer(layer: &RuntimeLayer) -> String {
     let effect = match around {
         Some(around) => format!(
             "; there is no `{}` either, without which Envoy does not start",
-            shown(&around.display().to_string())
+            escape_unprintable(&around.display().to_string())
         ),
         None => String::new(),
     };
-    let folder = shown(&folder.display().to_string());
-    format!("the layer `{}` is left out: there is no folder `{folder}`{effect}", shown(&layer.name))
+    let folder = escape_unprintable(&folder.display().to_string());
+    format!(
+        "the layer `{}` is left out: there is no folder `{folder}`{effect}",
+        escape_unprintable(&layer.name)
+    )
 }

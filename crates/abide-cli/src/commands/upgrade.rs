@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use abide_lint::{Finding, Lock, Records, Report, pluralize};
 use abide_schema::{File, FileId, Tree};
-use abide_source::printable::shown;
-use abide_source::write::{self, FileStep, Folder};
-use abide_source::{LOCK, Loaded, Progress, load};
+use abide_source::printable::escape_unprintable;
+use abide_source::write::{self, FileStep, OpenFolder};
+use abide_source::{LOCK, LoadedTree, Progress, load};
 use abide_upgrade::{
     GeneratedFile, HAND_MAINTAINED_HELP, StaleCandidate, UpgradeClosure, UpgradeOptions,
     UpgradePolicy, UpgradeResult, extract_comparable_text,
@@ -62,7 +62,7 @@ pub(super) fn upgrade(
         return Ok(refused);
     }
     let records = GeneratedFiles::read(global, &source)?;
-    progress.step("upgrading");
+    progress.begin_step("upgrading");
     let closure =
         closure.and_then(|name| UpgradeClosure::ALL.iter().find(|it| it.0 == name)).map(|it| it.1);
     let options = UpgradeOptions { packages, closure };
@@ -271,7 +271,7 @@ fn write_elsewhere(
     if files.is_empty() {
         return Ok(left);
     }
-    let folder = Folder::make(out).map_err(fail_to_write(out))?;
+    let folder = OpenFolder::make(out).map_err(fail_to_write(out))?;
     folder.recover().map_err(fail_to_write(out))?;
     let mut wanted = Vec::new();
     for &(path, text) in files {
@@ -299,7 +299,7 @@ fn fail_to_write(out: &Path) -> impl FnOnce(std::io::Error) -> Error {
 /// Writes the mapping to each of these files, in the format that its name asks for;
 /// returns the messages about those that are left alone.
 fn write_mappings(
-    loaded: &Loaded,
+    loaded: &LoadedTree,
     settings: &Settings,
     options: &UpgradeOptions<'_>,
     paths: &[PathBuf],
@@ -428,7 +428,7 @@ fn suggest_instead(path: &str, change: &FileChange<'_>) -> String {
 /// nothing calls for them any more.
 pub(super) fn find_blockers(
     global: &Global,
-    loaded: &Loaded,
+    loaded: &LoadedTree,
     settings: &Settings,
     made: &[GeneratedFile],
     deletes: bool,
@@ -442,7 +442,7 @@ pub(super) struct OpenedTree {
     pub(super) progress: Progress,
     pub(super) settings: Settings,
     /// The folder of the tree, if it is on disk.
-    pub(super) folder: Option<Folder>,
+    pub(super) folder: Option<OpenFolder>,
     /// The lock, held from the first look at the tree until everything is written.
     pub(super) guard: Option<std::fs::File>,
 }
@@ -465,7 +465,7 @@ impl OpenedTree {
             // It is written with the rest: better now than after half of the work.
             let lock = Path::new(LOCK);
             let folder = expect_folder(folder.as_ref())?;
-            folder.inside(lock).map_err(fail_to("write", folder, lock))?;
+            folder.resolve_inside(lock).map_err(fail_to("write", folder, lock))?;
         }
         Ok(OpenedTree { progress, settings, folder, guard })
     }
@@ -490,7 +490,7 @@ fn collect_changes<'a>(
     policy: &UpgradePolicy,
     made: &'a UpgradeResult,
     records: &GeneratedFiles,
-    folder: Option<&Folder>,
+    folder: Option<&OpenFolder>,
 ) -> Changes<'a> {
     let mut changes = BTreeMap::new();
     let by_path = index_by_path(tree);
@@ -531,8 +531,8 @@ fn collect_changes<'a>(
 /// Returns the message before a candidate is deleted. One that no upgrade would make now may hold
 /// what somebody wrote.
 fn describe_deletion(tree: &Tree, stale: &StaleCandidate) -> String {
-    let path = shown(&tree.file(stale.file).decl().display);
-    let from = stale.from.map(|it| shown(&tree.file(it).decl().display));
+    let path = escape_unprintable(&tree.file(stale.file).decl().display);
+    let from = stale.from.map(|it| escape_unprintable(&tree.file(it).decl().display));
     match (from, stale.is_as_generated) {
         (None, _) => {
             format!("warning: `{path}` is deleted: it is a candidate, and no file makes it")
@@ -547,7 +547,7 @@ fn describe_deletion(tree: &Tree, stale: &StaleCandidate) -> String {
     }
 }
 
-fn render_summary(loaded: &Loaded, made: &UpgradeResult) -> String {
+fn render_summary(loaded: &LoadedTree, made: &UpgradeResult) -> String {
     let packages: BTreeSet<&str> =
         made.files.iter().map(|file: &GeneratedFile| file.package.as_str()).collect();
     let files = loaded.tree.files().filter(|file| file.is_judged()).count();

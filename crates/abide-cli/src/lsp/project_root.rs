@@ -10,8 +10,8 @@ use abide_lint::ConfigError;
 use abide_schema::{FileDecl, FileKey, FileText, SourceFile};
 use abide_source::LoadError;
 use abide_source::{
-    ACCEPTED, CONFIG, LOCK, MAX_FILE, Progress, Source, SourceError, canonical, config_places,
-    is_config, lexical, parse_tree, parsed_old, read_settings,
+    ACCEPTED, CONFIG, LOCK, MAX_FILE, Progress, Source, SourceError, canonicalize, is_config,
+    list_config_paths, normalize_lexically, parse_old, parse_tree, read_settings,
 };
 
 use crate::args::{Global, TreeArgs};
@@ -31,11 +31,11 @@ impl TreeRoot {
     /// The tree of a file: that of the nearest abide.toml upward, else the innermost folder of the
     /// workspace that has the file.
     pub(super) fn of(path: &Path, workspace: &[PathBuf], config: Option<&Path>) -> TreeRoot {
-        let configured = config.and_then(Path::parent).map(canonical);
+        let configured = config.and_then(Path::parent).map(canonicalize);
         if let Some(folder) = configured.filter(|it| path.starts_with(it)) {
             return TreeRoot::Folder(folder);
         }
-        let places = path.parent().map(config_places).unwrap_or_default();
+        let places = path.parent().map(list_config_paths).unwrap_or_default();
         if let Some(folder) = places.iter().find(|it| is_config(it)).and_then(|it| it.parent()) {
             return TreeRoot::Folder(folder.to_owned());
         }
@@ -99,7 +99,7 @@ pub(super) fn read_tree(
     if !path.exists() {
         let folder = path.parent().unwrap_or(path).to_owned();
         let project = Project::new(CheckInputs::new(config, as_of(global)), Vec::new());
-        let (shown, folder, paths) = (folder.clone(), canonical(&folder), HashMap::new());
+        let (shown, folder, paths) = (folder.clone(), canonicalize(&folder), HashMap::new());
         return Ok(EditedTree {
             project,
             source: None,
@@ -124,8 +124,8 @@ pub(super) fn read_tree(
     let mut old_files = |spec: Option<&str>| {
         let spec = spec?;
         let old = settings.open_baseline(spec, &args).and_then(|old| {
-            let files = parsed_old(&old, &source, &files, &progress)?.files;
-            Ok((files, read_lock(&old, &format!(" of {spec}"), false)?, old.day()))
+            let files = parse_old(&old, &source, &files, &progress)?.files;
+            Ok((files, read_lock(&old, &format!(" of {spec}"), false)?, old.get_commit_day()))
         });
         match old {
             Ok(old) => Some(old),
@@ -142,7 +142,7 @@ pub(super) fn read_tree(
         released: released.as_ref().or(against.as_ref()).and_then(|it| it.1.clone()),
         accepted: settings.read_accepted(false)?.map(|it| it.0),
         baseline_day: against.as_ref().and_then(|it| it.2),
-        features: source.features(config.features.as_deref()).map_err(Error::from)?,
+        features: source.read_features(config.features.as_deref()).map_err(Error::from)?,
         partial: settings.is_part(),
         ..CheckInputs::new(config, as_of(global))
     };
@@ -155,11 +155,11 @@ pub(super) fn read_tree(
             path.ancestors().nth(depth).unwrap_or(path).to_owned()
         }
     };
-    let folder = source.folder().map_or_else(|| canonical(&shown), Path::to_owned);
+    let folder = source.folder().map_or_else(|| canonicalize(&shown), Path::to_owned);
     let paths = files
         .iter()
         .map(|it: &Arc<FileDecl>| {
-            (lexical(&folder.join(&*it.display)), (it.root, Arc::clone(&it.path)))
+            (normalize_lexically(&folder.join(&*it.display)), (it.root, Arc::clone(&it.path)))
         })
         .collect();
     let mut project = Project::new(judge, files);
@@ -181,7 +181,7 @@ fn find_config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, 
     let path = global
         .config
         .clone()
-        .or_else(|| config_places(tree).into_iter().find(|it| is_config(it)))?;
+        .or_else(|| list_config_paths(tree).into_iter().find(|it| is_config(it)))?;
     // What cannot be read is told where the settings are read.
     let text = String::from_utf8(read_settings(&path).ok()?).ok()?;
     let preset = global.preset.as_deref().and_then(abide_lint::Preset::find);
@@ -192,7 +192,7 @@ fn find_config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, 
 /// A path with the links of its folder resolved; the file need not exist.
 fn resolve_folder_links(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) => canonical(folder).join(name),
+        (Some(folder), Some(name)) => canonicalize(folder).join(name),
         _ => path.to_owned(),
     }
 }
@@ -208,7 +208,7 @@ impl EditedTree {
         let names: Option<Vec<&str>> = below.iter().map(|it| it.to_str()).collect();
         let display = names?.join("/");
         match &self.source {
-            Some(source) => source.place(&display).map(|(root, path)| (root, path.into())),
+            Some(source) => source.find_place(&display).map(|(root, path)| (root, path.into())),
             None => Some((0, display.into())),
         }
     }
@@ -220,7 +220,7 @@ impl EditedTree {
 
     /// Returns the path on disk of a file that reports call by this path.
     pub(super) fn path_of(&self, display: &str) -> PathBuf {
-        lexical(&self.shown.join(display))
+        normalize_lexically(&self.shown.join(display))
     }
 
     /// Gives a file of the tree another text. Files that it imports and that are outside of the
@@ -242,9 +242,9 @@ impl EditedTree {
         let Some(source) = &self.source else { return };
         let mut missing = self.project.missing_imports(key);
         while let Some(import) = missing.pop() {
-            if let Ok(Some(file)) = source.import(&import) {
+            if let Ok(Some(file)) = source.find_import(&import) {
                 let key = (file.root, Arc::clone(&file.path));
-                let path = lexical(&self.folder.join(&*file.display));
+                let path = normalize_lexically(&self.folder.join(&*file.display));
                 self.project.set(file);
                 missing.extend(self.project.missing_imports(&key));
                 self.paths.insert(path, key);
@@ -322,7 +322,7 @@ fn find_git_folders(folder: &Path) -> Option<(PathBuf, PathBuf)> {
     }
     let own = git.parent()?.join(read_text(&git)?.strip_prefix("gitdir:")?.trim());
     let common = read_text(&own.join("commondir"));
-    let common = common.map_or_else(|| own.clone(), |it| lexical(&own.join(it.trim())));
+    let common = common.map_or_else(|| own.clone(), |it| normalize_lexically(&own.join(it.trim())));
     Some((own, common))
 }
 

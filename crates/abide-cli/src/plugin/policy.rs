@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use abide_lint::{Accepted, Config, Lock, Options, Records, Report, RuleScope};
 use abide_schema::{FileDecl, Tree};
-use abide_source::{ACCEPTED, LOCK, Links, read_limited};
+use abide_source::{ACCEPTED, LOCK, LinkLimits, read_limited};
 use jiff::civil::Date;
 
 use crate::error::Error;
@@ -72,7 +72,7 @@ impl PluginPolicy {
         terms.file = Some(file);
         let beside = |name: &str| {
             let path = path.with_file_name(name);
-            let reach = Links::around(path.parent().unwrap_or(Path::new("")), &[]);
+            let reach = LinkLimits::around(path.parent().unwrap_or(Path::new("")), &[]);
             path.exists()
                 .then(|| {
                     decode_text(&path, reach.read(&path))

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use abide_lint::{Deprecation, Phase, PhaseFreeze, Retirement, Status};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,8 @@ pub(super) fn render_human(status: &Status<'_>, style: Style) -> String {
         };
     }
     for Retirement { package, successor, since, end } in &status.retirements {
-        let (name, next) = (shown(package.name()), shown(successor.name()));
+        let (name, next) =
+            (escape_unprintable(package.name()), escape_unprintable(successor.name()));
         let today = status.as_of;
         let ends = if *end < today { "was" } else { "is" };
         let follows = if *since > today { "will be stable on" } else { "has been stable since" };
@@ -52,7 +53,7 @@ pub(super) fn render_human(status: &Status<'_>, style: Style) -> String {
         let _ = write!(
             text,
             "  {}: {}",
-            shown(&name),
+            escape_unprintable(&name),
             describe_next_phase(it, successor, status.as_of)
         );
         let _ = write!(text, ", deprecated since {}", it.phases.deprecated);
@@ -75,7 +76,7 @@ fn describe_next_phase(it: &Deprecation<'_>, successor: Option<&str>, as_of: Dat
     match (phase, it.phases.removed) {
         (Phase::Removed, Some(day)) => format!("due for removal since {day}"),
         (Phase::Disallowed, _) if it.waits_for_major => {
-            let next = successor.map_or_else(|| "the next major".to_owned(), shown);
+            let next = successor.map_or_else(|| "the next major".to_owned(), escape_unprintable);
             format!("{}, removed in {next}", phase.words())
         }
         _ => phase.words().to_owned(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use abide_lint::{Deprecated, DeprecationList, Phase, Replacement, Unknown, pluralize};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,7 @@ pub(super) fn render_human(report: &DeprecationReport<'_, '_>, style: Style) -> 
         text.push('\n');
         for entry in entries {
             // Writing to a string cannot fail.
-            let _ = write!(text, "  {}", shown(&entry.holder.phrase()));
+            let _ = write!(text, "  {}", escape_unprintable(&entry.holder.phrase()));
             if let Some(phases) = entry.phases {
                 let phase = phases.on(report.as_of);
                 text.push_str(": ");
@@ -42,13 +42,14 @@ pub(super) fn render_human(report: &DeprecationReport<'_, '_>, style: Style) -> 
                 ReplacementText::Advice(advice) => advice.to_owned(),
                 ReplacementText::None(phrase) => phrase.to_owned(),
             };
-            let _ = writeln!(text, "\n    {}; {}", format_since(entry), shown(&successor));
+            let _ =
+                writeln!(text, "\n    {}; {}", format_since(entry), escape_unprintable(&successor));
             let ahead = list_days_ahead(entry, report.as_of);
             if !ahead.is_empty() {
                 let _ = writeln!(text, "    {}", ahead.join(", "));
             }
             if let Some(reason) = describe_unknown_days(report.list, entry) {
-                let _ = writeln!(text, "    {}", shown(&reason));
+                let _ = writeln!(text, "    {}", escape_unprintable(&reason));
             }
         }
     }
@@ -77,15 +78,15 @@ const fn choose_color(phase: Phase) -> &'static str {
 }
 
 fn package_title(package: &str) -> String {
-    if package.is_empty() { "(no package)".to_owned() } else { shown(package) }
+    if package.is_empty() { "(no package)".to_owned() } else { escape_unprintable(package) }
 }
 
 fn format_since(entry: &Deprecated<'_>) -> String {
     match (entry.since, entry.day) {
         (Some(text), Some(day)) if text != day.to_string() => {
-            format!("deprecated since {} ({day})", shown(text))
+            format!("deprecated since {} ({day})", escape_unprintable(text))
         }
-        (Some(text), _) => format!("deprecated since {}", shown(text)),
+        (Some(text), _) => format!("deprecated since {}", escape_unprintable(text)),
         (None, _) => "deprecated since an unknown day".to_owned(),
     }
 }

@@ -6,7 +6,7 @@ use abide_instance::Notation;
 use abide_instance::diff::{ChangeCost, DifferenceKind, InstanceDifference};
 use abide_lint::pluralize;
 use abide_schema::Tree;
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use abide_syntax::{LineIndex, Position, Span};
 use serde_json::{Value, json};
 
@@ -50,10 +50,10 @@ impl<'a> DiffSide<'a> {
     /// The file with line and column, if it is a text.
     fn format_place(&self, span: Span) -> String {
         if self.text.is_empty() {
-            return shown(self.name);
+            return escape_unprintable(self.name);
         }
         let start = self.position(span.start);
-        format!("{}:{}:{}", shown(self.name), start.line, start.column)
+        format!("{}:{}:{}", escape_unprintable(self.name), start.line, start.column)
     }
 
     /// Returns the text at a place, on one line.
@@ -131,14 +131,14 @@ pub(super) fn render_human(report: &DiffReport<'_>, style: Style) -> String {
     for difference in report.differences {
         let (has_old, has_new) = has_sides(difference.kind);
         let path = if difference.path.is_empty() { "the whole value" } else { &difference.path };
-        write_styled(&mut out, style.color, "1", &shown(path));
+        write_styled(&mut out, style.color, "1", &escape_unprintable(path));
         // Writing to a string cannot fail.
         let _ = write!(out, " {}", difference.kind.name());
         let old = report.old.get_text(difference.old).filter(|_| has_old);
         let new = report.new.get_text(difference.new).filter(|_| has_new);
         let _ = match (difference.kind, old, new) {
             (DifferenceKind::Changed, Some(old), Some(new)) => {
-                write!(out, ": {} to {}", shown(&old), shown(&new))
+                write!(out, ": {} to {}", escape_unprintable(&old), escape_unprintable(&new))
             }
             _ => Ok(()),
         };

@@ -2,7 +2,7 @@
 //! gone.
 
 use abide_lint::{ElementHistory, HistoryPoint};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 
@@ -132,14 +132,18 @@ fn render_moment_cell(moment: Option<&HistoryPoint>) -> String {
 }
 
 fn package_name(life: &ElementHistory) -> String {
-    if life.package.is_empty() { "(no package)".to_owned() } else { shown(&life.package) }
+    if life.package.is_empty() {
+        "(no package)".to_owned()
+    } else {
+        escape_unprintable(&life.package)
+    }
 }
 
 /// Names an element without its package: `field User.name = 2`.
 fn format_title(life: &ElementHistory) -> String {
     let name = life.id.name.strip_prefix(&*life.package).unwrap_or(&life.id.name);
     let number = life.id.number.map(|it| format!(" = {it}")).unwrap_or_default();
-    format!("{} {}{number}", life.id.noun, shown(name.trim_start_matches('.')))
+    format!("{} {}{number}", life.id.noun, escape_unprintable(name.trim_start_matches('.')))
 }
 
 /// The word for the time before the first revision of a history.

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use abide_lint::{Report, Severity};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 
 use super::context::RenderContext;
 use super::owner_list::describe_touched;
@@ -20,18 +20,23 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
         };
         let lines = context.locate(&finding.location);
         let path = lines.full_path();
-        let mut text = shown(&finding.message);
+        let mut text = escape_unprintable(&finding.message);
         for label in &finding.labels {
             let at = context.locate(&label.location);
             let line = at.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
             let path = at.full_path();
-            let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));
+            let _ = write!(
+                text,
+                "\n{}{line}: {}",
+                escape_unprintable(&path),
+                escape_unprintable(&label.message)
+            );
         }
         for part in [&finding.why, &finding.help].into_iter().flatten() {
             text.push('\n');
-            text.push_str(&shown(part));
+            text.push_str(&escape_unprintable(part));
         }
-        let _ = write!(out, "::{command} file={}", escape_property(&shown(&path)));
+        let _ = write!(out, "::{command} file={}", escape_property(&escape_unprintable(&path)));
         if let Some((start, end)) = lines.range {
             let _ = write!(out, ",line={},endLine={}", start.line, end.line);
             // GitHub accepts columns only if the annotation is on one line.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use abide_lint::{PackageOwners, Report, Severity};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use serde_json::{Value, json};
 
 use super::context::{RenderContext, full_path};
@@ -29,7 +29,7 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
         let lines = context.locate(&finding.location);
         let (begin, end) = lines.range.map_or((1, 1), |(start, end)| (start.line, end.line));
         json!({
-            "description": shown(&finding.message),
+            "description": escape_unprintable(&finding.message),
             "check_name": finding.rule,
             "fingerprint": fingerprint,
             "severity": severity,

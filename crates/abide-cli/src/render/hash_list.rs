@@ -5,7 +5,7 @@ use std::fmt::Write;
 use abide_hash::{Hashes, TreeHashes};
 use abide_lint::ElementHistory;
 use abide_schema::File;
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -44,11 +44,11 @@ pub(super) fn render_human(list: &HashList<'_>, style: Style) -> String {
         };
         let title = match *package {
             "" => "files without a package".to_owned(),
-            name => format!("package {}{together}", shown(name)),
+            name => format!("package {}{together}", escape_unprintable(name)),
         };
         write_hashes(&mut out, title, hashes.package(package));
         for (path, _) in files {
-            write_hashes(&mut out, format!("file {}", shown(path)), hashes.file(path));
+            write_hashes(&mut out, format!("file {}", escape_unprintable(path)), hashes.file(path));
         }
         let names = if *with_messages { collect_messages(files) } else { Vec::new() };
         for name in names {

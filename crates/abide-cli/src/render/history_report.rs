@@ -1,7 +1,7 @@
 //! Renders a history as a table, as JSON Lines or as an HTML page.
 
 use abide_lint::{Severity, pluralize};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use serde_json::{Map, Value, json};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -50,7 +50,10 @@ pub(super) fn render_human(history: &TreeHistory, style: Style) -> Vec<u8> {
         let head = format!("{} {date} ", shorten_id(&commit.id));
         let rest = style.width.saturating_sub(head.len());
         write_styled(&mut out, style.color, "33", shorten_id(&commit.id));
-        out.push_str(&format!(" {date} {}\n", truncate_to_width(&shown(&commit.subject), rest)));
+        out.push_str(&format!(
+            " {date} {}\n",
+            truncate_to_width(&escape_unprintable(&commit.subject), rest)
+        ));
         for row in rows {
             write_row(&mut out, row, column, style);
         }
@@ -71,7 +74,11 @@ fn is_shown(row: &PackageRow, style: Style) -> bool {
 }
 
 fn format_name(row: &PackageRow) -> String {
-    if row.package.is_empty() { "(no package)".to_owned() } else { shown(&row.package) }
+    if row.package.is_empty() {
+        "(no package)".to_owned()
+    } else {
+        escape_unprintable(&row.package)
+    }
 }
 
 fn write_row(out: &mut String, row: &PackageRow, column: usize, style: Style) {
@@ -108,7 +115,7 @@ fn write_row(out: &mut String, row: &PackageRow, column: usize, style: Style) {
         .collect();
     let most = if style.verbose { reasons.len() } else { REASONS };
     for reason in reasons.iter().take(most) {
-        let text = format!("{}: {}", reason.rule, shown(&reason.message));
+        let text = format!("{}: {}", reason.rule, escape_unprintable(&reason.message));
         out.push_str(&format!(
             "      {}\n",
             truncate_to_width(&text, style.width.saturating_sub(6))

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use abide_lint::{Finding, Location, Origin, Report, Severity, pluralize};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use codespan_reporting::files::Files;
 
 use super::context::{RenderContext, TextPlace};
@@ -184,12 +184,12 @@ fn escape_start(text: &str, range: Range<usize>) -> String {
 }
 
 fn escape_name(text: &str) -> String {
-    escape(&shown(text))
+    escape(&escape_unprintable(text))
 }
 
 /// A text of Abide, in which backticks mark code.
 fn render_prose(text: &str) -> String {
-    let text = shown(text);
+    let text = escape_unprintable(text);
     let mut out = String::with_capacity(text.len());
     for piece in split_pieces(&text) {
         let _ = match piece {

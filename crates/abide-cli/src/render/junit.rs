@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 use abide_lint::{Finding, Report, Severity, pluralize};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 
 use super::context::{RenderContext, full_path};
 use super::markup::escape;
@@ -82,10 +82,15 @@ fn render_body(finding: &Finding, context: &RenderContext) -> String {
         let lines = context.locate(&label.location);
         let line = lines.range.map_or(String::new(), |(start, _)| format!(":{}", start.line));
         let path = lines.full_path();
-        let _ = write!(text, "\n{}{line}: {}", shown(&path), shown(&label.message));
+        let _ = write!(
+            text,
+            "\n{}{line}: {}",
+            escape_unprintable(&path),
+            escape_unprintable(&label.message)
+        );
     }
     for (head, note) in context.collect_notes(finding) {
-        let _ = write!(text, "\n{head}: {}", shown(&note));
+        let _ = write!(text, "\n{head}: {}", escape_unprintable(&note));
     }
     let text = escape(&text);
     match finding.severity {
@@ -101,7 +106,7 @@ fn render_body(finding: &Finding, context: &RenderContext) -> String {
 /// Path, line and column.
 fn format_place(finding: &Finding, context: &RenderContext) -> String {
     let lines = context.locate(&finding.location);
-    let path = shown(&lines.full_path());
+    let path = escape_unprintable(&lines.full_path());
     match lines.range {
         Some((start, _)) => format!("{path}:{}:{}", start.line, start.column),
         None => path,
@@ -110,5 +115,5 @@ fn format_place(finding: &Finding, context: &RenderContext) -> String {
 
 /// The text on one line: XML turns line ends in attributes into spaces.
 fn escape_attribute(text: &str) -> String {
-    escape(&shown(text))
+    escape(&escape_unprintable(text))
 }

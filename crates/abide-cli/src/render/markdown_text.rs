@@ -1,7 +1,7 @@
 //! Markdown in which nothing that comes from the input is live.
 
 use abide_lint::backtick;
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 
 use super::prose::{ProsePiece, split_pieces};
 
@@ -46,7 +46,7 @@ impl MarkdownText {
 
     /// Adds words.
     pub(crate) fn add_words(&mut self, words: &str) -> &mut MarkdownText {
-        let words = shown(words);
+        let words = escape_unprintable(words);
         for word in words.split_inclusive(char::is_whitespace) {
             let bare = word.trim_end();
             let start = bare.len() - bare.trim_start_matches(['(', '"', '\'']).len();
@@ -65,7 +65,7 @@ impl MarkdownText {
 
     /// Adds a code span, whatever the text contains.
     pub(crate) fn add_code(&mut self, text: &str) -> &mut MarkdownText {
-        let text = shown(text);
+        let text = escape_unprintable(text);
         // Two runs of backticks side by side would be one.
         if self.text.ends_with('`') {
             self.text.push_str("<!-- -->");

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use abide_lint::{PackageOwners, pluralize};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use serde_json::{Map, Value, json};
 
 use super::context::{Style, write_styled};
@@ -54,12 +54,12 @@ impl OwnerReport<'_> {
 fn quote_package(package: &PackageOwners) -> String {
     match package.package.as_str() {
         "" => "the unnamed package".to_owned(),
-        name => format!("`{}`", shown(name)),
+        name => format!("`{}`", escape_unprintable(name)),
     }
 }
 
 fn join_owners(package: &PackageOwners) -> String {
-    let owners: Vec<String> = package.owners().into_iter().map(shown).collect();
+    let owners: Vec<String> = package.owners().into_iter().map(escape_unprintable).collect();
     if owners.is_empty() { "no owner".to_owned() } else { owners.join(" ") }
 }
 
@@ -87,25 +87,25 @@ pub(super) fn render_human(report: &OwnerReport<'_>, style: Style) -> Vec<u8> {
             let count = report.packages.len();
             let _ = writeln!(text, ": no file CODEOWNERS says who owns the {count} packages");
             let help = "  help: write .github/CODEOWNERS with a line for each folder, such as";
-            let _ = writeln!(text, "{help} `{} @OWNER`", shown(&line));
+            let _ = writeln!(text, "{help} `{} @OWNER`", escape_unprintable(&line));
         }
         return text.into_bytes();
     }
     for package in report.packages.iter().filter(|_| !style.quiet) {
         let name = if package.package.is_empty() { "(no package)" } else { &package.package };
-        write_styled(&mut text, style.color, "1", &shown(name));
+        write_styled(&mut text, style.color, "1", &escape_unprintable(name));
         // Writing to a string cannot fail.
         let _ = write!(text, "  {}", join_owners(package));
         if let Some(file) = report.file.filter(|_| !package.lines().is_empty()) {
             let lines: Vec<String> = package.lines().iter().map(ToString::to_string).collect();
-            let _ = write!(text, "  ({}:{})", shown(file), lines.join(","));
+            let _ = write!(text, "  ({}:{})", escape_unprintable(file), lines.join(","));
         }
         text.push('\n');
     }
     for package in report.find_unowned().filter(|_| !style.quiet || report.is_check) {
         write_styled(&mut text, style.color, code, word);
         let _ = writeln!(text, ": {}", report.describe_unowned(package));
-        let _ = writeln!(text, "  help: {}", shown(&report.suggest_lines(package)));
+        let _ = writeln!(text, "  help: {}", escape_unprintable(&report.suggest_lines(package)));
     }
     if !style.quiet {
         let count = pluralize(report.packages.len(), "package");
@@ -205,11 +205,11 @@ pub(super) fn render_github(report: &OwnerReport<'_>, style: Style) -> Vec<u8> {
         let file = package
             .unowned()
             .first()
-            .map(|path| format!(" file={},", escape_property(&shown(path))));
+            .map(|path| format!(" file={},", escape_property(&escape_unprintable(path))));
         let text = format!(
             "{}\n{}",
             report.describe_unowned(package),
-            shown(&report.suggest_lines(package))
+            escape_unprintable(&report.suggest_lines(package))
         );
         let file = file.unwrap_or_else(|| " ".to_owned());
         let _ = writeln!(out, "::{command}{file}title=no owner::{}", escape_data(&text));

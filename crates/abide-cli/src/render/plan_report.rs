@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use abide_lint::{Bump, BumpReason, PackagePlan, Plan, PlanVerdict, Status, pluralize};
 use abide_schema::PackageVersion;
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use serde_json::{Map, Value, json};
 
 use super::calendar_note;
@@ -54,7 +54,7 @@ pub(super) fn render_human(report: &PlanReport<'_>, style: Style) -> Vec<u8> {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{packages}{sum}");
         for path in written {
-            let _ = writeln!(text, "wrote {}", shown(path));
+            let _ = writeln!(text, "wrote {}", escape_unprintable(path));
         }
     }
     text += &calendar_note::render_human(status, style);
@@ -74,7 +74,7 @@ fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
         PlanVerdict::Refused | PlanVerdict::Early | PlanVerdict::Frozen => "31;1",
         PlanVerdict::Unknown => "35;1",
     };
-    write_styled(text, style.color, code, &shown(name));
+    write_styled(text, style.color, code, &escape_unprintable(name));
     let _ = match (from, &package.to) {
         (None, Some(to)) => write!(text, " {to} (first version)"),
         (Some(from), Some(to)) if from != to => write!(text, " {from} → {to}"),
@@ -94,7 +94,8 @@ fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
         }
         PlanVerdict::Waiting => {
             let broken = package.waits_for.as_deref().unwrap_or_default();
-            let _ = write!(text, " waits until the break in {} is fixed", shown(broken));
+            let _ =
+                write!(text, " waits until the break in {} is fixed", escape_unprintable(broken));
         }
         PlanVerdict::Unrecorded if package.hash_new.is_none() => text.push_str(" was removed"),
         PlanVerdict::Unrecorded | PlanVerdict::Recorded => {
@@ -123,7 +124,12 @@ fn write_package(text: &mut String, package: &PackagePlan, style: Style) {
     let reasons = if matter { &package.reasons[..] } else { &[] };
     let shown_reasons = if style.verbose { reasons.len() } else { REASONS };
     for reason in reasons.iter().take(shown_reasons) {
-        let _ = writeln!(text, "  {}: {}", reason.bump.name(), shown(&format_reason(reason)));
+        let _ = writeln!(
+            text,
+            "  {}: {}",
+            reason.bump.name(),
+            escape_unprintable(&format_reason(reason))
+        );
     }
     if reasons.len() > shown_reasons {
         let _ = writeln!(text, "  and {} more (-v)", reasons.len() - shown_reasons);

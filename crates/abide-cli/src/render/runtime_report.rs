@@ -6,7 +6,7 @@ use abide_instance::runtime::{
     EffectiveLayer, LayerSource, Runtime, RuntimeLiteral, RuntimeSnapshot, RuntimeValue,
 };
 use abide_lint::pluralize;
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use abide_syntax::Position;
 use serde_json::{Map, Value, json};
 
@@ -52,12 +52,17 @@ pub(super) fn render_human(report: &RuntimeReport<'_>, style: Style) -> String {
     let mut out = String::new();
     for key in report.keys {
         let Some((at, layer, value)) = find_last(report.snapshot, key) else { continue };
-        write_styled(&mut out, style.color, "1", &shown(key));
+        write_styled(&mut out, style.color, "1", &escape_unprintable(key));
         // Writing to a string cannot fail.
-        let _ = writeln!(out, " = {}  ({})", shown(&format_value(value)), format_name(layer));
+        let _ = writeln!(
+            out,
+            " = {}  ({})",
+            escape_unprintable(&format_value(value)),
+            format_name(layer)
+        );
         for below in report.snapshot.layers().iter().take(at).rev() {
             if let Some(value) = below.values.get(*key) {
-                let (value, name) = (shown(&format_value(value)), format_name(below));
+                let (value, name) = (escape_unprintable(&format_value(value)), format_name(below));
                 let _ = writeln!(out, "  overrides {value}  ({name})");
             }
         }
@@ -75,13 +80,23 @@ fn render_remarks(report: &RuntimeReport<'_>, style: Style) -> String {
     for place in report.places.iter().filter(|it| it.is_error || !style.quiet) {
         let colour = if place.is_error { "31;1" } else { "33;1" };
         write_styled(&mut out, style.color, colour, place.severity());
-        let (path, start) = (shown(report.path), place.start);
-        let _ =
-            writeln!(out, ": {path}:{}:{}: {}", start.line, start.column, shown(&place.message));
+        let (path, start) = (escape_unprintable(report.path), place.start);
+        let _ = writeln!(
+            out,
+            ": {path}:{}:{}: {}",
+            start.line,
+            start.column,
+            escape_unprintable(&place.message)
+        );
     }
     for (name, reason) in list_dropped(report) {
         write_styled(&mut out, style.color, "31;1", "error");
-        let _ = writeln!(out, ": the layer `{}` is left out: {}", shown(&name), shown(&reason));
+        let _ = writeln!(
+            out,
+            ": the layer `{}` is left out: {}",
+            escape_unprintable(&name),
+            escape_unprintable(&reason)
+        );
     }
     for (name, path) in report.runtime.reserved_paths() {
         write_styled(&mut out, style.color, "31;1", "error");
@@ -113,7 +128,7 @@ fn find_last<'s>(
 fn format_name(layer: &EffectiveLayer) -> String {
     match &*layer.name {
         "" => "an admin layer without a name".to_owned(),
-        name => shown(name),
+        name => escape_unprintable(name),
     }
 }
 
@@ -131,8 +146,8 @@ fn describe_reserved(layer: &str, path: &str) -> String {
     format!(
         "the layer `{}` has `{}`: `numerator` and `denominator` are reserved for shares, so no \
          other layer can set this key",
-        shown(layer),
-        shown(path)
+        escape_unprintable(layer),
+        escape_unprintable(path)
     )
 }
 

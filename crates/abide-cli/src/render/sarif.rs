@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use abide_lint::{Finding, Fix, FixEdit, Report, Severity};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use serde_json::{Map, Value, json};
 
 use super::context::{RenderContext, TextPlace};
@@ -70,9 +70,9 @@ fn build_descriptor(id: &str) -> Value {
 }
 
 fn build_result(finding: &Finding, rule: usize, context: &RenderContext) -> Value {
-    let mut text = shown(&finding.message);
+    let mut text = escape_unprintable(&finding.message);
     for part in [&finding.why, &finding.help].into_iter().flatten() {
-        let _ = write!(text, "\n{}", shown(part));
+        let _ = write!(text, "\n{}", escape_unprintable(part));
     }
     let mut place = build_location(&context.locate(&finding.location));
     if !finding.element.is_empty() {
@@ -101,7 +101,7 @@ fn build_result(finding: &Finding, rule: usize, context: &RenderContext) -> Valu
         .map(|(index, label)| {
             let mut place = build_location(&context.locate(&label.location));
             place.insert("id".to_owned(), (index + 1).into());
-            place.insert("message".to_owned(), build_message(&shown(&label.message)));
+            place.insert("message".to_owned(), build_message(&escape_unprintable(&label.message)));
             place.into()
         })
         .collect();
@@ -134,7 +134,7 @@ fn build_fix(fix: &Fix, context: &RenderContext) -> Value {
             json!({ "artifactLocation": { "uri": uri }, "replacements": replacements })
         })
         .collect();
-    json!({ "description": build_message(&shown(&fix.title)), "artifactChanges": changes })
+    json!({ "description": build_message(&escape_unprintable(&fix.title)), "artifactChanges": changes })
 }
 
 /// A plain text message, in which nothing is a placeholder or a link (SARIF 2.1.0, sections 3.11.5

@@ -8,7 +8,7 @@ use abide_lint::{
     DerivationStep, LifeState, LifetimeBound, MajorTrack, Simulation, Timeline, TimelineEvent,
     TimelineOf, TimelinePeriod,
 };
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
@@ -49,7 +49,7 @@ impl SimulationReport<'_> {
     /// The name of a lane.
     fn format_name(&self, of: &TimelineOf) -> String {
         match of {
-            TimelineOf::Named(name) => shown(name),
+            TimelineOf::Named(name) => escape_unprintable(name),
             TimelineOf::Major(at) => format_major(*at),
         }
     }
@@ -127,13 +127,13 @@ pub(super) fn render_human(report: &SimulationReport<'_>, style: Style) -> Vec<u
         }
     }
     if let Some(life) = report.life {
-        write_title(&mut text, style, &format!("life of {}", shown(&life.name)));
+        write_title(&mut text, style, &format!("life of {}", escape_unprintable(&life.name)));
         for event in &life.events {
             let _ = writeln!(
                 text,
                 "  {}  {}{}",
                 event.day,
-                shown(&event.step.text),
+                escape_unprintable(&event.step.text),
                 format_keys(&event.step)
             );
         }

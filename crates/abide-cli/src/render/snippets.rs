@@ -1,7 +1,7 @@
 //! The format for people: a snippet for each finding, with the path through the tree as labels.
 
 use abide_lint::{Applied, Bump, ConfigError, Finding, Report, Severity, pluralize};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use codespan_reporting::diagnostic::{self, Diagnostic};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
 use codespan_reporting::term::{self, Config};
@@ -165,7 +165,7 @@ fn build_diagnostic(
     let more = context.collect_notes(finding).into_iter();
     notes.extend(more.map(|(head, text)| format!("{head}: {text}")));
     for label in &mut labels {
-        label.message = shown(&label.message);
+        label.message = escape_unprintable(&label.message);
     }
     let width = context.style.width.saturating_sub(NOTE_INDENT);
     Diagnostic::new(severity)
@@ -173,14 +173,17 @@ fn build_diagnostic(
         .with_message(render_headline(finding, context))
         .with_labels(labels)
         .with_notes(
-            notes.iter().map(|note| wrap(&shown(note), LineWidth { width, ..LINE })).collect(),
+            notes
+                .iter()
+                .map(|note| wrap(&escape_unprintable(note), LineWidth { width, ..LINE }))
+                .collect(),
         )
 }
 
 /// The message of a finding. On a terminal its lines end at words; elsewhere it is one line, to be
 /// searched for.
 fn render_headline(finding: &Finding, context: &RenderContext) -> String {
-    let message = shown(&finding.message);
+    let message = escape_unprintable(&finding.message);
     if !context.style.is_terminal {
         return message;
     }
@@ -230,9 +233,15 @@ pub(crate) fn render_config_errors(errors: &[ConfigError], file: &TextFile, colo
     let sources = SnippetSources::from_text(file);
     let diagnostics = errors.iter().map(|error| {
         Diagnostic::error()
-            .with_message(shown(&error.message))
+            .with_message(escape_unprintable(&error.message))
             .with_label(diagnostic::Label::primary(0, error.span.range()))
-            .with_notes(error.help.iter().map(|help| format!("help: {}", shown(help))).collect())
+            .with_notes(
+                error
+                    .help
+                    .iter()
+                    .map(|help| format!("help: {}", escape_unprintable(help)))
+                    .collect(),
+            )
     });
     String::from_utf8_lossy(&emit(diagnostics, &sources, color)).into_owned()
 }

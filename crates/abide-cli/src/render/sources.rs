@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use abide_lint::{FeatureFile, Location, Origin};
 use abide_schema::{FileId, Tree};
-use abide_source::printable::{is_unprintable, shown};
+use abide_source::printable::{escape_unprintable, is_unprintable};
 use abide_syntax::{LineIndex, Span};
 use codespan_reporting::diagnostic::Diagnostic;
 use codespan_reporting::files::{Error, Files};
@@ -253,7 +253,7 @@ impl<'f> Files<'f> for SnippetSources<'_> {
 
     fn name(&'f self, id: usize) -> Result<String, Error> {
         // A name may contain a line feed; a line of a report may not.
-        let name = shown(self.text(id).ok_or(Error::FileMissing)?.name);
+        let name = escape_unprintable(self.text(id).ok_or(Error::FileMissing)?.name);
         let old = (self.old_from..self.others_from).contains(&id);
         Ok(if old { format!("{name} (old)") } else { name })
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use abide_lint::{UsableDeprecation, pluralize};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use serde_json::{Map, Value};
 
 use super::context::{Style, write_styled};
@@ -13,19 +13,19 @@ pub(super) fn render_human(list: &[UsableDeprecation<'_>], style: Style) -> Stri
     let mut text = String::new();
     for it in list {
         let colour = if it.is_disallowed { "31;1" } else { "33;1" };
-        text += &shown(&it.element.full_name());
+        text += &escape_unprintable(&it.element.full_name());
         text.push_str(": ");
         write_styled(&mut text, style.color, colour, it.phase());
         if let Some(since) = it.since() {
             // Writing to a string cannot fail.
-            let _ = write!(text, " since {}", shown(since));
+            let _ = write!(text, " since {}", escape_unprintable(since));
         }
         text.push('\n');
         if let Some(replacement) = it.replacement() {
-            let _ = writeln!(text, "    use {}", shown(&replacement));
+            let _ = writeln!(text, "    use {}", escape_unprintable(&replacement));
         }
         if let Some(key) = it.runtime_key().filter(|_| it.is_disallowed) {
-            let _ = writeln!(text, "    allowed by the runtime key {}", shown(&key));
+            let _ = writeln!(text, "    allowed by the runtime key {}", escape_unprintable(&key));
         }
     }
     if !style.quiet {

@@ -9,12 +9,12 @@ use gix::ObjectId;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::outlines::Outlines;
-use super::outside::Outside;
-use super::{Known, Loaded, Parsed, with_imports};
+use super::outlines::OutlineCache;
+use super::outside::OutsideEffect;
+use super::{KnownFiles, LoadedTree, ParsedFiles, with_imports};
 use crate::error::LoadError;
 use crate::progress::Progress;
-use crate::source::{Listed, Listing, Source};
+use crate::source::{FileListing, ListedFile, Source};
 
 /// The packages that a change reaches, by name.
 pub type Reached = BTreeSet<Box<str>>;
@@ -23,7 +23,7 @@ pub type Reached = BTreeSet<Box<str>>;
 pub struct ChangedFiles<'s> {
     new: &'s Source,
     old: &'s Source,
-    files: Vec<File>,
+    files: Vec<ChangedFile>,
     slice: TreeSlice,
     notes: [Vec<String>; 2],
     note: Option<String>,
@@ -42,15 +42,15 @@ pub struct ChangedRecords<'a> {
 }
 
 /// A path of the two trees.
-struct File {
-    old: Option<Side>,
-    new: Option<Side>,
+struct ChangedFile {
+    old: Option<FileSide>,
+    new: Option<FileSide>,
     changed: bool,
 }
 
 /// A file of one tree.
-struct Side {
-    listed: Listed,
+struct FileSide {
+    listed: ListedFile,
     /// The blob that it is, or would be.
     blob: Option<ObjectId>,
     text: Option<SourceFile>,
@@ -58,9 +58,9 @@ struct Side {
     outline: Option<Arc<Outline>>,
 }
 
-impl Side {
-    fn of(listed: Listed) -> Side {
-        Side { blob: listed.blob, listed, text: None, decl: None, outline: None }
+impl FileSide {
+    fn of(listed: ListedFile) -> FileSide {
+        FileSide { blob: listed.blob, listed, text: None, decl: None, outline: None }
     }
 
     /// Parses the file, if that was not done, from its text, if there is one.
@@ -88,14 +88,14 @@ impl Side {
 }
 
 /// The id that git gives a text.
-fn blob_of(text: &[u8]) -> Option<ObjectId> {
+fn compute_blob(text: &[u8]) -> Option<ObjectId> {
     let (sha1, blob) = (gix::hash::Kind::Sha1, gix::objs::Kind::Blob);
     gix::objs::compute_hash(sha1, blob, text).ok()
 }
 
 /// Returns true if git stores this text as a blob: as it is, or with other line ends.
-pub(super) fn stores(text: &[u8], blob: ObjectId) -> bool {
-    blob_of(text) == Some(blob) || blob_of(&with_unix_ends(text)) == Some(blob)
+pub(super) fn is_stored_as(text: &[u8], blob: ObjectId) -> bool {
+    compute_blob(text) == Some(blob) || compute_blob(&with_unix_ends(text)) == Some(blob)
 }
 
 fn with_unix_ends(text: &[u8]) -> Vec<u8> {
@@ -104,9 +104,10 @@ fn with_unix_ends(text: &[u8]) -> Vec<u8> {
 }
 
 /// Reads those files that were not read yet. One that cannot be read stays without a text.
-fn read<'f>(source: &Source, sides: impl Iterator<Item = &'f mut Side>) {
-    let sides: Vec<&mut Side> = sides.filter(|it| it.text.is_none() && it.decl.is_none()).collect();
-    let listed: Vec<Listed> = sides.iter().map(|it| it.listed.clone()).collect();
+fn read<'f>(source: &Source, sides: impl Iterator<Item = &'f mut FileSide>) {
+    let sides: Vec<&mut FileSide> =
+        sides.filter(|it| it.text.is_none() && it.decl.is_none()).collect();
+    let listed: Vec<ListedFile> = sides.iter().map(|it| it.listed.clone()).collect();
     let (texts, _) = source.read_listed(&listed.iter().collect::<Vec<_>>());
     let texts = texts.into_iter().map(|it| ((it.root, Arc::clone(&it.path)), it));
     let mut texts: FxHashMap<(u32, Arc<str>), SourceFile> = texts.collect();
@@ -115,21 +116,22 @@ fn read<'f>(source: &Source, sides: impl Iterator<Item = &'f mut Side>) {
     }
 }
 
-fn listing(source: &Source) -> Result<Listing, LoadError> {
+fn list_files(source: &Source) -> Result<FileListing, LoadError> {
     source.list()?.ok_or_else(|| LoadError::NotListed { name: source.name().to_owned() })
 }
 
 /// Pairs the files of two trees, path by path.
-fn paired(new: Vec<Listed>, old: Vec<Listed>) -> Vec<File> {
+fn pair_files(new: Vec<ListedFile>, old: Vec<ListedFile>) -> Vec<ChangedFile> {
     let known = new.iter().enumerate().map(|(at, it)| ((it.root, it.path.as_str()), at));
     let known: FxHashMap<(u32, &str), usize> = known.collect();
-    let twin = |it: &Listed| known.get(&(it.root, it.path.as_str())).copied();
+    let twin = |it: &ListedFile| known.get(&(it.root, it.path.as_str())).copied();
     let twins: Vec<Option<usize>> = old.iter().map(twin).collect();
-    let mut files: Vec<File> = new.into_iter().map(|it| File::of(None, Some(it))).collect();
+    let mut files: Vec<ChangedFile> =
+        new.into_iter().map(|it| ChangedFile::of(None, Some(it))).collect();
     for (listed, twin) in old.into_iter().zip(twins) {
         match twin.and_then(|at| files.get_mut(at)) {
-            Some(file) => file.old = Some(Side::of(listed)),
-            None => files.push(File::of(Some(listed), None)),
+            Some(file) => file.old = Some(FileSide::of(listed)),
+            None => files.push(ChangedFile::of(Some(listed), None)),
         }
     }
     files
@@ -143,48 +145,49 @@ impl<'s> ChangedFiles<'s> {
         records: &ChangedRecords<'_>,
         progress: &Progress,
     ) -> Result<ChangedFiles<'s>, LoadError> {
-        progress.step("looking for changed files");
+        progress.begin_step("looking for changed files");
         let ((listed, was_listed), mut outlines) = rayon::join(
-            || rayon::join(|| listing(new), || listing(old)),
-            || Outlines::read(old.git_folder()),
+            || rayon::join(|| list_files(new), || list_files(old)),
+            || OutlineCache::read(old.git_folder()),
         );
         let (listed, was_listed) = (listed?, was_listed?);
         let has_problems = !listed.problems.is_empty() || !was_listed.problems.is_empty();
         let notes = [listed.notes, was_listed.notes];
-        let mut files = paired(listed.files, was_listed.files);
+        let mut files = pair_files(listed.files, was_listed.files);
         let unknown = files.iter_mut().filter_map(|it| it.new.as_mut());
         read(new, unknown.filter(|it| it.blob.is_none()));
         files.par_iter_mut().for_each(|it| it.compare(new, records));
 
-        let note = rewritten(new, &files);
+        let note = find_rewritten(new, &files);
 
-        progress.step("finding what depends on them");
-        files.par_iter_mut().flat_map_iter(File::texts).for_each(|it| {
+        progress.begin_step("finding what depends on them");
+        files.par_iter_mut().flat_map_iter(ChangedFile::texts).for_each(|it| {
             it.outline = it.blob.and_then(|blob| outlines.get(blob)).cloned();
         });
-        let is_unknown = |it: &&mut Side| it.outline.is_none();
+        let is_unknown = |it: &&mut FileSide| it.outline.is_none();
         read(new, files.iter_mut().filter_map(|it| it.new.as_mut()).filter(is_unknown));
-        read(old, files.iter_mut().filter_map(File::old_text).filter(is_unknown));
+        read(old, files.iter_mut().filter_map(ChangedFile::old_text).filter(is_unknown));
         let made: Vec<(ObjectId, Arc<Outline>)> = files
             .par_iter_mut()
-            .flat_map_iter(File::texts)
-            .filter_map(Side::make_outline)
+            .flat_map_iter(ChangedFile::texts)
+            .filter_map(FileSide::make_outline)
             .collect();
         made.into_iter().for_each(|(blob, outline)| outlines.add(blob, outline));
-        outlines.keep(files.iter().flat_map(File::sides).filter_map(|it| it.blob));
+        outlines.keep(files.iter().flat_map(ChangedFile::sides).filter_map(|it| it.blob));
 
         let outside = match new.has_import_paths() || old.has_import_paths() {
             true => compare_outside(new, old, &files, &outlines)?,
-            false => Outside::Same,
+            false => OutsideEffect::Same,
         };
-        let outlined: Vec<OutlinedFile<'_>> = files.iter().map(File::outlined).collect();
+        let outlined: Vec<OutlinedFile<'_>> =
+            files.iter().map(ChangedFile::build_outlined).collect();
         let mut slice = TreeSlice::from_files(&outlined, &records.packages);
-        let is_lost = |it: &File| it.sides().any(|it| it.outline.is_none());
+        let is_lost = |it: &ChangedFile| it.sides().any(|it| it.outline.is_none());
         slice.whole = if has_problems || files.iter().any(is_lost) {
             Some("some files cannot be read")
         } else if !new.is_laid_out_as(old) {
             Some("only a part of it is compared, or its roots changed")
-        } else if matches!(outside, Outside::Changed) {
+        } else if matches!(outside, OutsideEffect::Changed) {
             Some("imported files changed outside of it")
         } else if is_most(&slice, &files) {
             Some("the change concerns most of it")
@@ -192,10 +195,11 @@ impl<'s> ChangedFiles<'s> {
             slice.whole
         };
         let untracked = match outside {
-            Outside::Untracked(folder) => Some(folder),
-            Outside::Same | Outside::Changed => None,
+            OutsideEffect::Untracked(folder) => Some(folder),
+            OutsideEffect::Same | OutsideEffect::Changed => None,
         };
-        let parses = |it: &File| it.sides().filter_map(Side::outline).all(|it| it.parses);
+        let parses =
+            |it: &ChangedFile| it.sides().filter_map(FileSide::outline).all(|it| it.parses);
         let parses = files.iter().all(parses);
         // The outlines of a large tree take a while to free, and the process ends soon.
         mem::forget(outlines);
@@ -224,13 +228,13 @@ impl<'s> ChangedFiles<'s> {
     }
 
     /// The packages that the change reaches.
-    pub fn reached(&self) -> Reached {
+    pub fn find_reached(&self) -> Reached {
         self.slice.reached.clone()
     }
 
     /// The packages that the change reaches, given the whole trees: imported files may have
     /// changed, too.
-    pub fn reached_in(&self, new: &Tree, old: &Tree, records: &ChangedRecords<'_>) -> Reached {
+    pub fn find_reached_in(&self, new: &Tree, old: &Tree, records: &ChangedRecords<'_>) -> Reached {
         let own: BTreeSet<&str> = self.files.iter().map(|it| it.place().1).collect();
         let imported = |tree: &Tree| -> BTreeMap<String, (Outline, Option<FileText>)> {
             let files = tree.files().filter(|it| !it.is_judged() && !own.contains(it.path()));
@@ -251,19 +255,25 @@ impl<'s> ChangedFiles<'s> {
             }
         });
         let all: Vec<OutlinedFile<'_>> =
-            self.files.iter().map(File::outlined).chain(outside).collect();
+            self.files.iter().map(ChangedFile::build_outlined).chain(outside).collect();
         TreeSlice::from_files(&all, &records.packages).reached
     }
 
     /// Loads what the change concerns, on both sides; `None` if that turns out not to be enough.
-    pub fn load(mut self, progress: &Progress) -> Result<Option<(Loaded, Loaded)>, LoadError> {
+    pub fn load(
+        mut self,
+        progress: &Progress,
+    ) -> Result<Option<(LoadedTree, LoadedTree)>, LoadError> {
         let loaded = self.load_slice(progress);
         // As the outlines, which they share.
         mem::forget(mem::take(&mut self.files));
         loaded
     }
 
-    fn load_slice(&mut self, progress: &Progress) -> Result<Option<(Loaded, Loaded)>, LoadError> {
+    fn load_slice(
+        &mut self,
+        progress: &Progress,
+    ) -> Result<Option<(LoadedTree, LoadedTree)>, LoadError> {
         loop {
             let Some((new, old)) = self.link(progress)? else { return Ok(None) };
             let is_enough = [&new, &old].into_iter().all(|it| self.slice.is_enough(&it.tree));
@@ -274,7 +284,8 @@ impl<'s> ChangedFiles<'s> {
             if self.new.has_import_paths() || self.old.has_import_paths() {
                 return Ok(None);
             }
-            let outlined: Vec<OutlinedFile<'_>> = self.files.iter().map(File::outlined).collect();
+            let outlined: Vec<OutlinedFile<'_>> =
+                self.files.iter().map(ChangedFile::build_outlined).collect();
             let Some(grown) = self.slice.extend(&outlined, [&new.tree, &old.tree]) else {
                 return Ok(None);
             };
@@ -289,17 +300,18 @@ impl<'s> ChangedFiles<'s> {
     }
 
     /// Links the files of the slice; `None` if one of them cannot be read.
-    fn link(&mut self, progress: &Progress) -> Result<Option<(Loaded, Loaded)>, LoadError> {
+    fn link(&mut self, progress: &Progress) -> Result<Option<(LoadedTree, LoadedTree)>, LoadError> {
         let ChangedFiles { new, old, files, slice, notes, note, .. } = self;
-        progress.step(format!("reading {} files", slice.files.len()));
+        progress.begin_step(format!("reading {} files", slice.files.len()));
         let in_slice = |(at, file)| slice.files.binary_search(&at).is_ok().then_some(file);
-        let mut files: Vec<&mut File> = files.iter_mut().enumerate().filter_map(in_slice).collect();
+        let mut files: Vec<&mut ChangedFile> =
+            files.iter_mut().enumerate().filter_map(in_slice).collect();
         read(new, files.iter_mut().filter_map(|it| it.new.as_mut()));
         read(old, files.iter_mut().filter_map(|it| it.old_text()));
         files.par_iter_mut().flat_map_iter(|it| it.texts()).for_each(|it| {
             it.parse();
         });
-        let decl = |it: &Side| it.decl.clone();
+        let decl = |it: &FileSide| it.decl.clone();
         let now = files.iter().filter_map(|it| it.new.as_ref());
         // A file that did not change is the same on both sides.
         let before = files.iter().filter_map(|it| match it.changed {
@@ -310,34 +322,34 @@ impl<'s> ChangedFiles<'s> {
         let before: Option<Vec<Arc<FileDecl>>> = before.map(decl).collect();
         let (Some(now), Some(before)) = (now, before) else { return Ok(None) };
         let [new_notes, old_notes] = notes;
-        let now = Parsed {
-            files: with_imports(new, now, &Known::of(&[]))?,
+        let now = ParsedFiles {
+            files: with_imports(new, now, &KnownFiles::of(&[]))?,
             name: new.name().to_owned(),
             unreadable: Vec::new(),
             notes: new_notes.iter().chain(&*note).cloned().collect(),
             unresolved: HashMap::new(),
         };
-        let before = Parsed {
-            files: with_imports(old, before, &Known::of(&now.files))?,
+        let before = ParsedFiles {
+            files: with_imports(old, before, &KnownFiles::of(&now.files))?,
             name: old.name().to_owned(),
             unreadable: Vec::new(),
             notes: old_notes.clone(),
             unresolved: HashMap::new(),
         };
-        progress.step(format!("linking {} files", now.files.len() + before.files.len()));
+        progress.begin_step(format!("linking {} files", now.files.len() + before.files.len()));
         let (tree, old_tree) = Tree::link_both(now.files.clone(), before.files.clone());
-        Ok(Some((now.linked(|_| tree), before.linked(|_| old_tree))))
+        Ok(Some((now.link_loaded(|_| tree), before.link_loaded(|_| old_tree))))
     }
 }
 
 /// Returns true if a slice has so many of the files that reading all of them is no more work.
-fn is_most(slice: &TreeSlice, files: &[File]) -> bool {
+fn is_most(slice: &TreeSlice, files: &[ChangedFile]) -> bool {
     slice.files.len() * 2 > files.len()
 }
 
-impl File {
-    fn of(old: Option<Listed>, new: Option<Listed>) -> File {
-        File { old: old.map(Side::of), new: new.map(Side::of), changed: false }
+impl ChangedFile {
+    fn of(old: Option<ListedFile>, new: Option<ListedFile>) -> ChangedFile {
+        ChangedFile { old: old.map(FileSide::of), new: new.map(FileSide::of), changed: false }
     }
 
     /// Its root, and its path in there.
@@ -347,17 +359,17 @@ impl File {
     }
 
     /// The old side, if it is not the same as the new one.
-    fn old_text(&mut self) -> Option<&mut Side> {
+    fn old_text(&mut self) -> Option<&mut FileSide> {
         self.old.as_mut().filter(|_| self.changed)
     }
 
     /// The sides that differ, or else the one that stands for both.
-    fn sides(&self) -> impl Iterator<Item = &Side> {
+    fn sides(&self) -> impl Iterator<Item = &FileSide> {
         self.old.iter().filter(|_| self.changed).chain(&self.new)
     }
 
     /// The same, to read them.
-    fn texts(&mut self) -> impl Iterator<Item = &mut Side> {
+    fn texts(&mut self) -> impl Iterator<Item = &mut FileSide> {
         self.old.iter_mut().filter(|_| self.changed).chain(&mut self.new)
     }
 
@@ -368,8 +380,8 @@ impl File {
             && let Some(file) = &side.text
         {
             side.blob = match was {
-                Some(was) if stores(&file.text, was) => Some(was),
-                _ => blob_of(&file.text),
+                Some(was) if is_stored_as(&file.text, was) => Some(was),
+                _ => compute_blob(&file.text),
             };
         }
         let is = self.new.as_ref().and_then(|it| it.blob);
@@ -381,20 +393,20 @@ impl File {
         self.changed = changed;
     }
 
-    fn outlined(&self) -> OutlinedFile<'_> {
+    fn build_outlined(&self) -> OutlinedFile<'_> {
         let (root, path) = self.place();
         OutlinedFile {
             root,
             path,
-            old: self.old.as_ref().and_then(Side::outline),
-            new: self.new.as_ref().and_then(Side::outline),
+            old: self.old.as_ref().and_then(FileSide::outline),
+            new: self.new.as_ref().and_then(FileSide::outline),
             changed: self.changed,
         }
     }
 }
 
 /// A note that files may count as changed because git, and nobody else, changed them.
-fn rewritten(new: &Source, files: &[File]) -> Option<String> {
+fn find_rewritten(new: &Source, files: &[ChangedFile]) -> Option<String> {
     let read = files.iter().filter(|it| it.changed && it.old.is_some());
     let read = read.filter(|it| it.new.as_ref().is_some_and(|it| it.listed.blob.is_none()));
     let paths: Vec<String> =
@@ -409,12 +421,12 @@ fn rewritten(new: &Source, files: &[File]) -> Option<String> {
 fn compare_outside(
     new: &Source,
     old: &Source,
-    files: &[File],
-    outlines: &Outlines,
-) -> Result<Outside, LoadError> {
+    files: &[ChangedFile],
+    outlines: &OutlineCache,
+) -> Result<OutsideEffect, LoadError> {
     let inside: FxHashSet<&str> = files.iter().map(|it| it.place().1).collect();
-    let imports = files.iter().flat_map(File::sides).filter_map(Side::outline);
+    let imports = files.iter().flat_map(ChangedFile::sides).filter_map(FileSide::outline);
     let imports = imports.flat_map(|it| &it.imports).filter(|it| !inside.contains(&***it));
     let imports: BTreeSet<Arc<str>> = imports.cloned().collect();
-    Ok(Outside::compare(new, old, &inside, imports, outlines)?)
+    Ok(OutsideEffect::compare(new, old, &inside, imports, outlines)?)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use abide_schema::{FileDecl, Problem, ProblemKind, Tree, find_missing_imports, find_well_known};
 use abide_syntax::join_dotted_name;
 
-use super::{Known, Loaded, with_imports};
+use super::{KnownFiles, LoadedTree, with_imports};
 use crate::error::LoadError;
 use crate::source::Source;
 
@@ -15,14 +15,17 @@ const MOST: usize = 500;
 
 /// Adds what the import paths have of the names that were not found, so that the errors say what to
 /// import. Only a tree with such errors is linked again.
-pub(super) fn with_declaring(source: &Source, mut loaded: Loaded) -> Result<Loaded, LoadError> {
+pub(super) fn with_declaring(
+    source: &Source,
+    mut loaded: LoadedTree,
+) -> Result<LoadedTree, LoadError> {
     let missing = MissingNames::of(&loaded.tree);
     let known: HashSet<&str> = loaded.tree.files().map(|it| it.path()).collect();
     let paths: BTreeSet<String> =
-        missing.folders.iter().flat_map(|it| source.importable(it)).collect();
+        missing.folders.iter().flat_map(|it| source.list_importable(it)).collect();
     let mut declaring = Vec::new();
     for path in paths.iter().filter(|it| !known.contains(it.as_str())).take(MOST) {
-        let Some(file) = source.import(path)? else { continue };
+        let Some(file) = source.find_import(path)? else { continue };
         let file = FileDecl::parse(file);
         if file.problems.is_empty() && missing.may_be_in(&file) {
             declaring.push(Arc::new(file));
@@ -33,7 +36,8 @@ pub(super) fn with_declaring(source: &Source, mut loaded: Loaded) -> Result<Load
     }
     let known: Vec<Arc<FileDecl>> =
         loaded.tree.files().map(|it| it.shared_decl()).cloned().collect();
-    let declaring = with_imports(source, [known.clone(), declaring].concat(), &Known::of(&known))?;
+    let declaring =
+        with_imports(source, [known.clone(), declaring].concat(), &KnownFiles::of(&known))?;
     // What cannot be linked itself would only add errors.
     let absent: HashSet<Box<str>> = find_missing_imports(&declaring).into_iter().collect();
     let is_whole = |file: &Arc<FileDecl>| {

@@ -31,16 +31,16 @@ const LARGEST: u64 = 1 << 28;
 
 /// The outlines of blobs.
 #[derive(Default)]
-pub(super) struct Outlines {
+pub(super) struct OutlineCache {
     known: FxHashMap<ObjectId, Arc<Outline>>,
     /// The number of them that the file does not have.
     added: usize,
     file: Option<PathBuf>,
 }
 
-impl Outlines {
+impl OutlineCache {
     /// Reads the outlines in a folder of git.
-    pub(super) fn read(git: Option<PathBuf>) -> Outlines {
+    pub(super) fn read(git: Option<PathBuf>) -> OutlineCache {
         let file = git.map(|it| it.join(FILE));
         let known = file.as_ref().and_then(|path| {
             let found = fs::symlink_metadata(path).ok()?;
@@ -49,7 +49,7 @@ impl Outlines {
         });
         // What somebody else put there is left alone: a write into a pipe would wait for a reader.
         let is_ours = |path: &PathBuf| fs::symlink_metadata(path).map_or(true, |it| it.is_file());
-        Outlines { known: known.unwrap_or_default(), added: 0, file: file.filter(is_ours) }
+        OutlineCache { known: known.unwrap_or_default(), added: 0, file: file.filter(is_ours) }
     }
 
     pub(super) fn get(&self, blob: ObjectId) -> Option<&Arc<Outline>> {
@@ -81,7 +81,7 @@ impl Outlines {
     }
 }
 
-fn checksum(bytes: &[u8]) -> u64 {
+fn compute_checksum(bytes: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
     hasher.finish()
@@ -114,7 +114,7 @@ fn encode(outlines: Vec<(&ObjectId, &Outline)>) -> Vec<u8> {
     body.extend(texts.as_bytes());
     body.extend((outlines.len() as u32).to_le_bytes());
     body.extend(entries);
-    [HEAD.as_bytes(), &checksum(&body).to_le_bytes(), &body].concat()
+    [HEAD.as_bytes(), &compute_checksum(&body).to_le_bytes(), &body].concat()
 }
 
 /// The number of a text, which is added if it is not among the texts yet.
@@ -130,12 +130,12 @@ fn numbered<'a>(
 }
 
 fn decode(bytes: &[u8]) -> Option<FxHashMap<ObjectId, Arc<Outline>>> {
-    let mut rest = Rest(bytes.strip_prefix(HEAD.as_bytes())?);
-    if rest.u64()? != checksum(rest.0) {
+    let mut rest = ByteReader(bytes.strip_prefix(HEAD.as_bytes())?);
+    if rest.read_u64()? != compute_checksum(rest.0) {
         return None;
     }
-    let lengths = rest.list(Rest::u32)?;
-    let length = rest.u32()? as usize;
+    let lengths = rest.read_list(ByteReader::read_u32)?;
+    let length = rest.read_u32()? as usize;
     let mut text = std::str::from_utf8(rest.take(length)?).ok()?;
     let mut texts: Vec<Arc<str>> = Vec::with_capacity(lengths.len());
     for length in lengths {
@@ -144,17 +144,17 @@ fn decode(bytes: &[u8]) -> Option<FxHashMap<ObjectId, Arc<Outline>>> {
         text = others;
     }
     let blob_length = gix::hash::Kind::Sha1.len_in_bytes();
-    let number = |rest: &mut Rest<'_>| texts.get(rest.u32()? as usize).cloned();
-    let count = rest.u32()? as usize;
+    let number = |rest: &mut ByteReader<'_>| texts.get(rest.read_u32()? as usize).cloned();
+    let count = rest.read_u32()? as usize;
     let mut outlines = FxHashMap::default();
     outlines.reserve(count.min(rest.0.len() / blob_length));
     for _ in 0..count {
         let rest = &mut rest;
         let blob = ObjectId::try_from(rest.take(blob_length)?).ok()?;
         let package = number(rest)?;
-        let imports = rest.list(number)?;
-        let strings = rest.list(number)?;
-        let claims = rest.list(Rest::u64)?;
+        let imports = rest.read_list(number)?;
+        let strings = rest.read_list(number)?;
+        let claims = rest.read_list(ByteReader::read_u64)?;
         outlines
             .insert(blob, Arc::new(Outline { package, imports, claims, strings, parses: true }));
     }
@@ -162,26 +162,26 @@ fn decode(bytes: &[u8]) -> Option<FxHashMap<ObjectId, Arc<Outline>>> {
 }
 
 /// The bytes left to read.
-struct Rest<'b>(&'b [u8]);
+struct ByteReader<'b>(&'b [u8]);
 
-impl<'b> Rest<'b> {
+impl<'b> ByteReader<'b> {
     fn take(&mut self, length: usize) -> Option<&'b [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn u32(&mut self) -> Option<u32> {
+    fn read_u32(&mut self) -> Option<u32> {
         self.take(4)?.try_into().ok().map(u32::from_le_bytes)
     }
 
-    fn u64(&mut self) -> Option<u64> {
+    fn read_u64(&mut self) -> Option<u64> {
         self.take(8)?.try_into().ok().map(u64::from_le_bytes)
     }
 
     /// A count, and as many items.
-    fn list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        let count = self.u32()? as usize;
+    fn read_list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.read_u32()? as usize;
         // A count that is wrong may be anything, but an item has four bytes or more.
         let mut items = Vec::with_capacity(count.min(self.0.len() / 4));
         for _ in 0..count {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use abide_schema::{FileDecl, FileText, SourceFile};
 
-use super::Parsed;
-use crate::printable::shown;
+use super::ParsedFiles;
+use crate::printable::escape_unprintable;
 use crate::source::{ReadProblem, Source};
 
 /// Reads each file of an old tree that does not parse as it was before, and says so.
-pub(super) fn read_as_last_parsed(source: &Source, old: &mut Parsed) {
+pub(super) fn read_as_last_parsed(source: &Source, old: &mut ParsedFiles) {
     for file in old.files.iter_mut().filter(|it| !it.parses && !it.imported) {
-        let name = shown(&file.display).to_string();
+        let name = escape_unprintable(&file.display).to_string();
         let error = file.describe_parse_failure();
         if file.has_unknown_edition() {
             old.notes.push(format!("in the baseline, `{name}` is not compared: {error}"));

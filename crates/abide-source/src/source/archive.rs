@@ -12,36 +12,36 @@ use super::disk::{MAX_FILE, MAX_SETTINGS, over_limit};
 use super::failure::{
     NO_ROOT, NOT_REGULAR, NOT_UNICODE, ReadProblem, SourceError, TOO_LARGE, io_reason,
 };
-use super::imports::{Mount, place_imports};
+use super::imports::{ImportPlace, place_imports};
 use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
-use super::paths::{below, is_proto, join, normalize};
+use super::paths::{is_proto, join, normalize, strip_folder};
 use super::roots::RootLayout;
 use super::spec::split_subdir;
-use super::unpack::{self, Allowance, Compression};
-use crate::printable::shown;
+use super::unpack::{self, Compression, UnpackAllowance};
+use crate::printable::escape_unprintable;
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "FILE.tar.gz[:SUBDIR] an archive of a tree: .tar, .tar.gz, .tar.zst or .zip",
     brief: "an archive (`.tar`, `.tar.gz`, `.tar.zst`, `.zip`)",
     is_spelled: |_| false,
     is_found: |asked, found| match found {
-        Ok(found) => found.is_file() && packing(asked.name).is_some(),
-        Err(_) => part_of_archive(asked.name).is_some(),
+        Ok(found) => found.is_file() && detect_packing(asked.name).is_some(),
+        Err(_) => split_archive_name(asked.name).is_some(),
     },
     is_packed: true,
     open,
 };
 
 /// The file, its packing and the folder in it that `archive.tar.gz:SUBDIR` names.
-fn part_of_archive(name: &str) -> Option<(&str, Packing, &str)> {
+fn split_archive_name(name: &str) -> Option<(&str, Packing, &str)> {
     let (file, subdir) = split_subdir(name);
-    Some((file, packing(file)?, subdir?))
+    Some((file, detect_packing(file)?, subdir?))
 }
 
 fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSource, SourceError> {
     let options = asked.options;
-    let whole = || Some((asked.name, packing(asked.name)?, ""));
-    let named = if asked.path.exists() { whole() } else { part_of_archive(asked.name) };
+    let whole = || Some((asked.name, detect_packing(asked.name)?, ""));
+    let named = if asked.path.exists() { whole() } else { split_archive_name(asked.name) };
     let (file, packing, subdir) =
         named.ok_or_else(|| SourceError::unusable(asked.name, NOT_REGULAR))?;
     let mut archive = Archive::open(&options.base.join(file), file, packing, subdir)?;
@@ -51,7 +51,7 @@ fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSourc
     let inside = |written: &str| {
         let folder = normalize(written).filter(|_| !Path::new(written).is_absolute())?;
         let folder = join(&archive.top, &folder);
-        archive.has_folder(&folder).then_some(Mount::Inside(folder))
+        archive.has_folder(&folder).then_some(ImportPlace::Inside(folder))
     };
     let mut notes = Vec::new();
     let imports = place_imports(options, inside, Some(&archive.top), &mut layout, &mut notes);
@@ -67,7 +67,7 @@ impl OpenSource for Archive {
         Ok(self.entries.files.get(path).cloned())
     }
 
-    fn text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
+    fn read_text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         self.find(&join(&self.top, path))
     }
 
@@ -94,14 +94,14 @@ enum Packing {
 }
 
 /// The packing that a file name claims.
-fn packing(name: &str) -> Option<Packing> {
+fn detect_packing(name: &str) -> Option<Packing> {
     if name.ends_with(".zip") {
         return Some(Packing::Zip);
     }
     if name.ends_with(".tgz") {
         return Some(Packing::Tar(Compression::Gzip));
     }
-    let (compression, name) = Compression::of_name(name);
+    let (compression, name) = Compression::from_name(name);
     name.ends_with(".tar").then_some(Packing::Tar(compression))
 }
 
@@ -109,11 +109,11 @@ fn packing(name: &str) -> Option<Packing> {
 struct Archive {
     /// The folder in the archive that is the tree.
     top: String,
-    entries: Entries,
+    entries: ArchiveEntries,
 }
 
 #[derive(Default)]
-struct Entries {
+struct ArchiveEntries {
     files: BTreeMap<String, FileText>,
     /// Links named `.proto`, with their targets from the archive's top.
     links: BTreeMap<String, String>,
@@ -130,12 +130,12 @@ impl Archive {
             return Err(failed(NOT_REGULAR.to_owned()));
         }
         let (file, size) = unpack::open(path).map_err(io_failed)?;
-        let mut allowance = Allowance::new(size);
+        let mut allowance = UnpackAllowance::new(size);
         let mut entries = match packing {
             Packing::Tar(compression) => {
                 // An uncompressed tar cannot grow: only the absolute limit applies.
                 if compression == Compression::None {
-                    allowance = Allowance::new(u64::MAX);
+                    allowance = UnpackAllowance::new(u64::MAX);
                 }
                 read_tar(file, compression, &mut allowance)
             }
@@ -175,7 +175,7 @@ impl Archive {
     fn only_folder(&self) -> Option<String> {
         let first = self.entries.files.keys().next()?.split_once('/')?.0;
         let mut all = self.entries.files.keys();
-        all.all(|path| below(path, first).is_some()).then(|| first.to_owned())
+        all.all(|path| strip_folder(path, first).is_some()).then(|| first.to_owned())
     }
 
     /// Returns true if a file below a folder is where its package says, counted from that folder.
@@ -227,17 +227,17 @@ impl Archive {
     }
 }
 
-impl Entries {
+impl ArchiveEntries {
     /// The files below a folder, with their paths relative to it.
     fn files_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e FileText)> {
-        self.files.iter().filter_map(move |(name, text)| Some((below(name, folder)?, text)))
+        self.files.iter().filter_map(move |(name, text)| Some((strip_folder(name, folder)?, text)))
     }
 
     /// The problems below a folder, each with its path relative to it and the reason.
     fn problems_below<'e>(&'e self, folder: &'e str) -> impl Iterator<Item = (&'e str, &'e str)> {
         self.problems
             .iter()
-            .filter_map(move |it| Some((below(&it.path, folder)?, it.reason.as_str())))
+            .filter_map(move |it| Some((strip_folder(&it.path, folder)?, it.reason.as_str())))
     }
 
     fn problem(&mut self, path: String, reason: impl Into<String>) {
@@ -252,8 +252,12 @@ impl Entries {
 
     /// Records a link to a file. As on disk, a linked folder is not entered.
     fn link(&mut self, name: String, target: &[u8], from: &str) -> Result<(), String> {
-        let outside =
-            || format!("its link `{}` points outside the archive: remove it", shown(&name));
+        let outside = || {
+            format!(
+                "its link `{}` points outside the archive: remove it",
+                escape_unprintable(&name)
+            )
+        };
         let target = std::str::from_utf8(target).map_err(|_| outside())?;
         if is_absolute(target) {
             return Err(outside());
@@ -270,7 +274,7 @@ impl Entries {
         if self.files.contains_key(name) || self.links.contains_key(name) {
             return Err(format!(
                 "it contains `{}` twice: pack it again from one tree",
-                shown(name)
+                escape_unprintable(name)
             ));
         }
         Ok(())
@@ -306,7 +310,7 @@ fn is_kept(name: &str) -> bool {
 }
 
 /// Returns the number of bytes that a file may have, and the message about a larger one.
-fn limit_of(name: &str) -> (u64, String) {
+fn get_limit(name: &str) -> (u64, String) {
     match is_proto(name.as_bytes()) {
         true => (MAX_FILE, TOO_LARGE.to_owned()),
         false => (MAX_SETTINGS, over_limit()),
@@ -323,11 +327,14 @@ fn is_absolute(name: &str) -> bool {
 }
 
 /// The path of an entry from the archive's top; an error if it leads out of the archive.
-fn entry_name(name: &[u8]) -> Result<String, String> {
+fn parse_entry_name(name: &[u8]) -> Result<String, String> {
     let name = String::from_utf8_lossy(name);
     // Refuse any `..`, even one that stays inside: no honest archiver writes it.
     if is_absolute(&name) || name.split('/').any(|part| part == "..") {
-        return Err(format!("its entry `{}` is outside the archive: pack it again", shown(&name)));
+        return Err(format!(
+            "its entry `{}` is outside the archive: pack it again",
+            escape_unprintable(&name)
+        ));
     }
     Ok(name.split('/').filter(|part| !matches!(*part, "" | ".")).collect::<Vec<_>>().join("/"))
 }
@@ -346,10 +353,10 @@ fn read_entry(mut reader: impl Read, size: u64, limit: u64) -> io::Result<Option
 fn read_tar(
     packed: impl Read,
     compression: Compression,
-    allowance: &mut Allowance,
-) -> Result<Entries, String> {
-    let failed = |error: io::Error| unpack::reason(&error);
-    let mut entries = Entries::default();
+    allowance: &mut UnpackAllowance,
+) -> Result<ArchiveEntries, String> {
+    let failed = |error: io::Error| unpack::describe_error(&error);
+    let mut entries = ArchiveEntries::default();
     let mut seen = false;
     let mut archive =
         tar::Archive::new(allowance.read(compression.unpack(packed).map_err(failed)?));
@@ -361,7 +368,7 @@ fn read_tar(
             continue;
         }
         let raw = entry.path_bytes().into_owned();
-        let name = entry_name(&raw)?;
+        let name = parse_entry_name(&raw)?;
         let kept = is_kept(&name);
         if kind.is_symlink() || kind.is_hard_link() {
             let target = entry.link_name_bytes().unwrap_or_default();
@@ -376,7 +383,7 @@ fn read_tar(
             entries.problem(name, NOT_UNICODE);
         } else {
             let size = entry.size();
-            let (limit, reason) = limit_of(&name);
+            let (limit, reason) = get_limit(&name);
             match read_entry(entry, size, limit).map_err(failed)? {
                 Some(text) => entries.file(name, text)?,
                 None => entries.problem(name, reason),
@@ -391,9 +398,12 @@ fn read_tar(
     Ok(entries)
 }
 
-fn read_zip(packed: impl Read + io::Seek, allowance: &mut Allowance) -> Result<Entries, String> {
-    let damaged = |error: zip::result::ZipError| unpack::reason(&error.into());
-    let mut entries = Entries::default();
+fn read_zip(
+    packed: impl Read + io::Seek,
+    allowance: &mut UnpackAllowance,
+) -> Result<ArchiveEntries, String> {
+    let damaged = |error: zip::result::ZipError| unpack::describe_error(&error.into());
+    let mut entries = ArchiveEntries::default();
     let mut archive = zip::ZipArchive::new(packed).map_err(damaged)?;
     if archive.has_duplicate_names() {
         return Err("it has two entries with the same name: pack it again from one tree".to_owned());
@@ -401,14 +411,14 @@ fn read_zip(packed: impl Read + io::Seek, allowance: &mut Allowance) -> Result<E
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).map_err(damaged)?;
         let raw = entry.name_raw().to_vec();
-        let name = entry_name(&raw)?;
+        let name = parse_entry_name(&raw)?;
         let kept = is_kept(&name);
         if entry.is_symlink() {
             let mut target = Vec::new();
             allowance
                 .read(&mut entry)
                 .read_to_end(&mut target)
-                .map_err(|error| unpack::reason(&error))?;
+                .map_err(|error| unpack::describe_error(&error))?;
             let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
             entries.link(name, &target, &folder)?;
         } else if entry.is_dir() || !kept {
@@ -416,9 +426,9 @@ fn read_zip(packed: impl Read + io::Seek, allowance: &mut Allowance) -> Result<E
             entries.problem(name, NOT_UNICODE);
         } else {
             let size = entry.size();
-            let (limit, reason) = limit_of(&name);
+            let (limit, reason) = get_limit(&name);
             let text = read_entry(allowance.read(entry), size, limit);
-            match text.map_err(|error| unpack::reason(&error))? {
+            match text.map_err(|error| unpack::describe_error(&error))? {
                 Some(text) => entries.file(name, text)?,
                 None => entries.problem(name, reason),
             }

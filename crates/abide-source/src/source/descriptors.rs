@@ -9,7 +9,7 @@ use super::imports::place_imports;
 use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
 use super::program::is_program;
 use super::roots::RootLayout;
-use super::unpack::{self, Allowance, Compression};
+use super::unpack::{self, Compression, UnpackAllowance};
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "\
@@ -49,7 +49,7 @@ impl OpenSource for DescriptorSet {
 
 /// The format that a file name indicates.
 fn format(name: &str) -> Option<DescriptorFormat> {
-    let (_, name) = Compression::of_name(name);
+    let (_, name) = Compression::from_name(name);
     match name.rsplit_once('.')?.1 {
         "binpb" | "pb" | "bin" | "desc" | "protoset" => Some(DescriptorFormat::Binary),
         "json" => Some(DescriptorFormat::Json),
@@ -60,12 +60,12 @@ fn format(name: &str) -> Option<DescriptorFormat> {
 }
 
 /// The format and compression for a file with this name; the wire format by default.
-pub fn asked_for(name: &str) -> (DescriptorFormat, Compression) {
-    (format(name).unwrap_or(DescriptorFormat::Binary), Compression::of_name(name).0)
+pub fn detect_requested_format(name: &str) -> (DescriptorFormat, Compression) {
+    (format(name).unwrap_or(DescriptorFormat::Binary), Compression::from_name(name).0)
 }
 
 /// The format that the content indicates: only the wire format contains control characters.
-fn sniff(bytes: &[u8]) -> DescriptorFormat {
+fn detect_format(bytes: &[u8]) -> DescriptorFormat {
     let Ok(text) = std::str::from_utf8(bytes) else { return DescriptorFormat::Binary };
     if text.chars().any(|c| c.is_ascii_control() && !c.is_ascii_whitespace()) {
         return DescriptorFormat::Binary;
@@ -89,8 +89,8 @@ fn read(path: Option<&Path>, name: &str) -> Result<(Vec<u8>, DescriptorFormat), 
         Some(path) => unpack::open(path)
             .map_err(|error| SourceError::unusable(name, io_reason(&error)))
             .and_then(|(file, size)| {
-                let bytes = unpack_all(name, file, size, Compression::of_name(name).0)?;
-                let format = format(name).unwrap_or_else(|| sniff(&bytes));
+                let bytes = unpack_all(name, file, size, Compression::from_name(name).0)?;
+                let format = format(name).unwrap_or_else(|| detect_format(&bytes));
                 Ok((bytes, format))
             }),
         None => read_stream("standard input", io::stdin().lock()),
@@ -99,11 +99,11 @@ fn read(path: Option<&Path>, name: &str) -> Result<(Vec<u8>, DescriptorFormat), 
 
 fn read_stream(name: &str, stream: impl Read) -> Result<(Vec<u8>, DescriptorFormat), SourceError> {
     let packed = unpack_all(name, stream, u64::MAX, Compression::None)?;
-    let bytes = match Compression::of_content(&packed) {
+    let bytes = match Compression::from_content(&packed) {
         Compression::None => packed,
         compression => unpack_all(name, &packed[..], packed.len() as u64, compression)?,
     };
-    let format = sniff(&bytes);
+    let format = detect_format(&bytes);
     Ok((bytes, format))
 }
 
@@ -113,11 +113,11 @@ fn unpack_all(
     size: u64,
     compression: Compression,
 ) -> Result<Vec<u8>, SourceError> {
-    let failed = |error: io::Error| SourceError::unusable(name, unpack::reason(&error));
+    let failed = |error: io::Error| SourceError::unusable(name, unpack::describe_error(&error));
     // An uncompressed file cannot grow: only the absolute limit applies.
     let size = if compression == Compression::None { u64::MAX } else { size };
     let mut bytes = Vec::new();
-    let mut allowance = Allowance::new(size);
+    let mut allowance = UnpackAllowance::new(size);
     allowance
         .read(compression.unpack(packed).map_err(failed)?)
         .read_to_end(&mut bytes)

@@ -19,18 +19,18 @@ use rustc_hash::FxHashSet;
 use super::contents::{CONFIG, Gathered};
 use super::disk::read_regular;
 use super::failure::{NO_ROOT, NOT_REGULAR, NOT_UNICODE, SourceError, io_reason};
-use super::git::index::{OnRecord, Tracked, may_be_rewritten, stat_of};
+use super::git::index::{OnRecord, TrackedPaths, may_be_rewritten, read_stat};
 use super::git::sparse::{LeftOut, not_fetched};
-use super::ignored::{Found, Ignored, Unread};
-use super::imports::{Mount, place_imports};
+use super::ignored::{IgnoreNames, IgnoreRules, Unread};
+use super::imports::{ImportPlace, place_imports};
 use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
-use super::links::{LinkedFolder, Links, MAX_SEARCHED, Sample};
-use super::listing::{Listed, Listing};
-use super::paths::{canonical, is_proto, is_skipped, join, relative, seen_from};
+use super::links::{LinkLimits, LinkedFolder, MAX_SEARCHED, SampleFile};
+use super::listing::{FileListing, ListedFile};
+use super::paths::{canonicalize, is_proto, is_skipped, join, make_relative, relate_to};
 use super::roots::RootLayout;
 use super::single_file::read_single_file;
-use super::{config_places, is_config};
-use crate::printable::shown;
+use super::{is_config, list_config_paths};
+use crate::printable::escape_unprintable;
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "DIR                  a folder with .proto files; .gitignore is honoured",
@@ -49,16 +49,16 @@ fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSourc
     let left_out = LeftOut::around(&top);
     let inside = |written: &str| {
         let is_folder = |it: &Path| it.is_dir() || is_left_out(left_out.as_ref(), it);
-        let folder = canonical(&options.base.join(written));
-        relative(&folder, &top).filter(|_| is_folder(&folder)).map(Mount::Inside)
+        let folder = canonicalize(&options.base.join(written));
+        make_relative(&folder, &top).filter(|_| is_folder(&folder)).map(ImportPlace::Inside)
     };
     let mut imports = place_imports(options, inside, Some(""), &mut layout, &mut notes);
     // Imports are read from disk, whether or not the folder is inside the tree.
     for import in &mut imports {
-        import.at = Mount::Disk(options.base.join(&import.written));
+        import.at = ImportPlace::Disk(options.base.join(&import.written));
     }
     let named = imports.iter().map(|import| options.base.join(&import.written));
-    let imported = named.map(|folder| from_top(&canonical(&folder), &top)).collect();
+    let imported = named.map(|folder| from_top(&canonicalize(&folder), &top)).collect();
     let source = Box::new(Directory { top, links: Arc::clone(asked.links), left_out, imported });
     Ok(OpenedSource { source, layout, imports, notes })
 }
@@ -67,7 +67,7 @@ fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSourc
 struct Directory {
     /// The path on disk, with links resolved.
     top: PathBuf,
-    links: Arc<Links>,
+    links: Arc<LinkLimits>,
     /// The files that are not on disk because the checkout is sparse.
     left_out: Option<LeftOut>,
     /// The import paths, from the top.
@@ -77,7 +77,7 @@ struct Directory {
 /// Computes the path of a folder from the top of a tree. Both are without links.
 fn from_top(folder: &Path, top: &Path) -> String {
     let text = |path: &Path| path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
-    seen_from(&text(folder), &text(top))
+    relate_to(&text(folder), &text(top))
 }
 
 /// Returns true if a sparse checkout leaves out files below a folder.
@@ -87,16 +87,16 @@ fn is_left_out(left_out: Option<&LeftOut>, folder: &Path) -> bool {
 
 impl Directory {
     /// The judged files that a sparse checkout leaves out, besides those that were found.
-    fn left_out<'p>(
+    fn list_left_out<'p>(
         &self,
         layout: &RootLayout,
         found: impl Iterator<Item = (u32, &'p str)>,
-    ) -> Vec<Listed> {
+    ) -> Vec<ListedFile> {
         let Some(left_out) = &self.left_out else { return Vec::new() };
         let found: FxHashSet<(u32, &str)> = found.collect();
         let listed = |(path, blob): (&str, ObjectId)| {
             let (root, path) = layout.place(path).filter(|_| is_proto(path.as_bytes()))?;
-            let listed = Listed { root, path: path.to_owned(), blob: Some(blob) };
+            let listed = ListedFile { root, path: path.to_owned(), blob: Some(blob) };
             (!found.contains(&(root, path))).then_some(listed)
         };
         left_out.below(&self.top).filter_map(listed).collect()
@@ -104,7 +104,7 @@ impl Directory {
 
     fn read_left_out(&self, layout: &RootLayout, gathered: &mut Gathered) {
         let found = gathered.files.iter().map(|it| (it.root, &*it.path));
-        let listed = self.left_out(layout, found);
+        let listed = self.list_left_out(layout, found);
         let Some(left_out) = self.left_out.as_ref().filter(|_| !listed.is_empty()) else { return };
         let blobs: Vec<ObjectId> = listed.iter().filter_map(|it| it.blob).collect();
         let texts = left_out.read(&blobs);
@@ -125,26 +125,27 @@ impl OpenSource for Directory {
         Ok(SourceData::Files(gathered))
     }
 
-    fn list(&self, layout: &RootLayout) -> Result<Option<Listing>, SourceError> {
+    fn list(&self, layout: &RootLayout) -> Result<Option<FileListing>, SourceError> {
         let found = FoundOnDisk::default();
         let (mut gathered, on_record) =
             rayon::join(|| walk(self, layout, Some(&found)), || OnRecord::below(&self.top));
-        let found: Vec<(Listed, Option<Stat>)> =
+        let found: Vec<(ListedFile, Option<Stat>)> =
             found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let file = |(file, stat): (Listed, Option<Stat>)| {
+        let file = |(file, stat): (ListedFile, Option<Stat>)| {
             let place = layout.display(file.root as usize, &file.path);
             let blob = on_record.as_ref().and_then(|it| it.unchanged_blob(&place, stat));
-            Listed { blob, ..file }
+            ListedFile { blob, ..file }
         };
-        let mut files: Vec<Listed> = found.into_par_iter().map(file).collect();
-        let left_out = self.left_out(layout, files.iter().map(|it| (it.root, it.path.as_str())));
+        let mut files: Vec<ListedFile> = found.into_par_iter().map(file).collect();
+        let left_out =
+            self.list_left_out(layout, files.iter().map(|it| (it.root, it.path.as_str())));
         gathered.notes.extend((!left_out.is_empty()).then(|| READ_FROM_GIT.to_owned()));
         files.extend(left_out);
-        Ok(Some(Listing::of(files, gathered)))
+        Ok(Some(FileListing::of(files, gathered)))
     }
 
-    fn read_listed(&self, layout: &RootLayout, files: &[&Listed]) -> Gathered {
-        let read = |file: &&Listed| {
+    fn read_listed(&self, layout: &RootLayout, files: &[&ListedFile]) -> Gathered {
+        let read = |file: &&ListedFile| {
             let display = layout.display(file.root as usize, &file.path);
             let path = self.top.join(&display);
             let text = BUFFER.with_borrow_mut(|it| read_regular(&path, it));
@@ -192,7 +193,7 @@ impl OpenSource for Directory {
         left_out.read(&[left_out.at(path)?]).pop()?
     }
 
-    fn text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
+    fn read_text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         let file = self.top.join(path);
         if fs::symlink_metadata(&file).is_err() {
             return Ok(self.find_left_out(&file));
@@ -233,16 +234,16 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
         .iter()
         .chain(&layout.excluded)
         .map(|folder| top.join(folder))
-        .flat_map(|folder| [canonical(&folder), folder])
+        .flat_map(|folder| [canonicalize(&folder), folder])
         .collect();
     let gathered = Mutex::new(Gathered::default());
     let configurations = Mutex::default();
     // Git's index is read only if ignore rules hide something that git may track.
-    let tracked = LazyCell::new(|| Tracked::around(top));
+    let tracked = LazyCell::new(|| TrackedPaths::around(top));
     for (index, root) in layout.roots.iter().enumerate() {
-        let folder = canonical(&top.join(root));
+        let folder = canonicalize(&top.join(root));
         let hidden = Mutex::default();
-        let walk = Walk {
+        let walk = DirectoryWalk {
             layout,
             links,
             top,
@@ -256,10 +257,10 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
             hidden: &hidden,
             listed,
         };
-        if let Some(reason) = links.refusal(top, root) {
+        if let Some(reason) = links.describe_refusal(top, root) {
             walk.problem(root, reason);
         } else if folder.is_dir() {
-            let (ignored, unread) = Ignored::around(&folder, links);
+            let (ignored, unread) = IgnoreRules::around(&folder, links);
             walk.unread_rules(unread);
             rayon::scope(|scope| walk.enter(scope, &folder, Some(""), &ignored));
             let hidden = std::mem::take(&mut *locked(&hidden));
@@ -271,35 +272,35 @@ fn walk(tree: &Directory, layout: &RootLayout, listed: Option<&FoundOnDisk>) -> 
         }
     }
     let mut gathered = gathered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    gathered.notes.extend(unread_configurations(top, &mut locked(&configurations)));
+    gathered.notes.extend(warn_of_unread_configurations(top, &mut locked(&configurations)));
     gathered
 }
 
 /// Warns of configurations below a tree that has none: whoever keeps them expects them to be
 /// read.
-fn unread_configurations(top: &Path, folders: &mut [String]) -> Option<String> {
+fn warn_of_unread_configurations(top: &Path, folders: &mut [String]) -> Option<String> {
     folders.sort_unstable();
     let first = folders.first()?;
-    if config_places(top).iter().any(|it| is_config(it)) {
+    if list_config_paths(top).iter().any(|it| is_config(it)) {
         return None;
     }
     let (more, verb) = match folders.len() {
         1 => (String::new(), "is"),
         count => (format!(" and {} more", count - 1), "are"),
     };
-    let first = shown(first);
+    let first = escape_unprintable(first);
     Some(format!(
         "`{first}/{CONFIG}`{more} {verb} not read here: `abide check {first}` judges by it"
     ))
 }
 
 /// The files that a walk lists, with what git's index would record of each.
-type FoundOnDisk = Mutex<Vec<(Listed, Option<Stat>)>>;
+type FoundOnDisk = Mutex<Vec<(ListedFile, Option<Stat>)>>;
 
 /// The walk of one root.
-struct Walk<'w> {
+struct DirectoryWalk<'w> {
     layout: &'w RootLayout,
-    links: &'w Links,
+    links: &'w LinkLimits,
     top: &'w Path,
     /// The import paths, from the top.
     imported: &'w [String],
@@ -319,7 +320,7 @@ struct Walk<'w> {
     listed: Option<&'w FoundOnDisk>,
 }
 
-impl Walk<'_> {
+impl DirectoryWalk<'_> {
     /// Reads the files of a folder; each folder in it becomes a task of its own. `within` is where
     /// it lies in the root, if that is Unicode.
     fn enter<'s>(
@@ -327,10 +328,10 @@ impl Walk<'_> {
         scope: &Scope<'s>,
         folder: &Path,
         within: Option<&str>,
-        around: &Ignored,
+        around: &IgnoreRules,
     ) {
         let mut entries = Vec::new();
-        let mut found = Found::default();
+        let mut found = IgnoreNames::default();
         let listed = fs::read_dir(folder).and_then(|listing| {
             for entry in listing {
                 let entry = entry?;
@@ -380,7 +381,7 @@ impl Walk<'_> {
     }
 
     /// Reads the files that ignore rules hide although git tracks them.
-    fn add_tracked(&self, hidden: &[PathBuf], tracked: &Result<Tracked, String>) {
+    fn add_tracked(&self, hidden: &[PathBuf], tracked: &Result<TrackedPaths, String>) {
         let tracked = match tracked {
             Ok(tracked) => tracked,
             Err(reason) => {
@@ -397,7 +398,7 @@ impl Walk<'_> {
                 if let Ok(found) = fs::symlink_metadata(&path)
                     && self.enters(hidden, &path)
                 {
-                    let place = relative(&path, self.folder);
+                    let place = make_relative(&path, self.folder);
                     self.entry(&path, place, found.file_type(), true, || Some(found));
                 }
             }
@@ -432,7 +433,7 @@ impl Walk<'_> {
             Some(Ok(target)) if target.is_dir() => Ok(target.file_type()),
             Some(_) if !is_proto => return,
             Some(Ok(target)) if target.is_file() => {
-                self.links.follow(path).map(|_| target.file_type())
+                self.links.resolve_links(path).map(|_| target.file_type())
             }
             Some(Ok(target)) => Ok(target.file_type()),
             Some(Err(error)) => Err(error),
@@ -455,7 +456,7 @@ impl Walk<'_> {
     /// Warns of a link to a folder that has proto files.
     fn linked_folder(&self, path: &Path, place: &str) -> Option<String> {
         let real = fs::canonicalize(path).ok()?;
-        let sample = sample_of(&real)?;
+        let sample = find_sample(&real)?;
         let folder = from_top(&real, self.top);
         let root = &self.layout.roots[self.index];
         let link = self.display(path);
@@ -465,8 +466,8 @@ impl Walk<'_> {
 
     fn read(&self, file: &Path, path: String, found: impl FnOnce() -> Option<fs::Metadata>) {
         if let Some(listed) = self.listed {
-            let stat = found().and_then(|it| stat_of(&it));
-            let file = Listed { root: self.index as u32, path, blob: None };
+            let stat = found().and_then(|it| read_stat(&it));
+            let file = ListedFile { root: self.index as u32, path, blob: None };
             locked(listed).push((file, stat));
             return;
         }
@@ -504,7 +505,7 @@ impl Walk<'_> {
 }
 
 /// The first proto file in a folder, among its first entries.
-fn sample_of(top: &Path) -> Option<Sample> {
+fn find_sample(top: &Path) -> Option<SampleFile> {
     let mut folders = vec![top.to_owned()];
     let mut left = MAX_SEARCHED;
     while let Some(folder) = folders.pop() {
@@ -522,7 +523,7 @@ fn sample_of(top: &Path) -> Option<Sample> {
                 folders.push(entry.path());
             } else if kind.is_file() && is_proto(name.as_bytes()) {
                 let text = read_regular(&entry.path(), &mut Vec::new()).ok()?;
-                return Some(Sample { path: relative(&entry.path(), top)?, text });
+                return Some(SampleFile { path: make_relative(&entry.path(), top)?, text });
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 
 /// A file or folder that could not be read, while the rest could.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ impl ReadProblem {
 
 impl fmt::Display for ReadProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot read `{}`: {}", shown(&self.path), self.reason)
+        write!(f, "cannot read `{}`: {}", escape_unprintable(&self.path), self.reason)
     }
 }
 
@@ -93,43 +93,47 @@ pub enum SourceError {
 impl fmt::Display for SourceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unusable { name, reason } => write!(f, "cannot read `{}`: {reason}", shown(name)),
+            Self::Unusable { name, reason } => {
+                write!(f, "cannot read `{}`: {reason}", escape_unprintable(name))
+            }
             Self::NoProtoFiles { name } => write!(
                 f,
                 "no `.proto` file in `{}`: name the folder of the proto tree, and check `roots`, \
                  `--import-path` and ignore files",
-                shown(name)
+                escape_unprintable(name)
             ),
             Self::NoFolder { name, folder } => write!(
                 f,
                 "cannot read `{}`: the revision has no folder `{}`: name another one as \
                  `git:REV:SUBDIR`",
-                shown(name),
-                shown(folder)
+                escape_unprintable(name),
+                escape_unprintable(folder)
             ),
             Self::NoRepository { base } => write!(
                 f,
                 "{} is not inside a git repository: run abide inside a clone",
                 match base.as_str() {
                     "" => "the current folder".to_owned(),
-                    base => format!("`{}`", shown(base)),
+                    base => format!("`{}`", escape_unprintable(base)),
                 }
             ),
             Self::UnknownRevision { revision, advice, .. }
             | Self::NoCommitYet { revision, advice } => {
-                write!(f, "unknown revision `{}`: {advice}", shown(revision))
+                write!(f, "unknown revision `{}`: {advice}", escape_unprintable(revision))
             }
             Self::AmbiguousRevision { name, meanings } => write!(
                 f,
                 "the revision `{}` is ambiguous: write {}",
-                shown(name),
-                join_alternatives(meanings.iter().map(|it| format!("`{}`", shown(it))))
+                escape_unprintable(name),
+                join_alternatives(
+                    meanings.iter().map(|it| format!("`{}`", escape_unprintable(it)))
+                )
             ),
             Self::NoMergeBase { revision, with, advice } => write!(
                 f,
                 "`{}` and `{}` have no known common ancestor: {advice}",
-                shown(revision),
-                shown(with)
+                escape_unprintable(revision),
+                escape_unprintable(with)
             ),
         }
     }

@@ -17,25 +17,27 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::contents::{CONFIG, Gathered};
 use super::disk::{MAX_SETTINGS, over_limit};
 use super::failure::{NOT_UNICODE, SourceError};
-use super::imports::{Mount, place_imports};
+use super::imports::{ImportPlace, place_imports};
 use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
-use super::links::{LinkedFolder, MAX_SEARCHED, Sample};
-use super::listing::{Listed, Listing};
+use super::links::{LinkedFolder, MAX_SEARCHED, SampleFile};
+use super::listing::{FileListing, ListedFile};
 use super::paths::{
-    below, canonical, is_proto, is_skipped, join, lexical, normalize, relative, seen_from,
+    canonicalize, is_proto, is_skipped, join, make_relative, normalize, normalize_lexically,
+    relate_to, strip_folder,
 };
 use super::roots::RootLayout;
 use super::spec::{SourceOptions, split_subdir};
 use super::text_cache::TextCache;
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 use index::StagedTrees;
 use objects::{
-    MissingObject, PathError, Target, find_file, find_folder, read_blob, recorded, walk_path,
+    MissingObject, PathError, PathTarget, find_file, find_folder, find_recorded, read_blob,
+    walk_path,
 };
 use repository::{MAX_ENTRIES, discover, find_tree};
 use revision::{merge_base, resolve_revision};
 use sparse::LeftOut;
-use submodules::{Submodules, repository_of};
+use submodules::{Submodules, open_repository};
 
 pub(super) mod default_branch;
 pub(super) mod index;
@@ -61,7 +63,7 @@ git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
 
 /// The source that was meant where a revision was named without `git:`, or in the words of buf, as
 /// in `.git#branch=main,subdir=proto`. `None` if there is no such revision.
-pub(super) fn meant(name: &str, options: &SourceOptions<'_>) -> Option<String> {
+pub(super) fn guess_meant(name: &str, options: &SourceOptions<'_>) -> Option<String> {
     let (revision, subdir) = match name.split_once(".git#") {
         None => (name, None),
         Some((_, words)) => {
@@ -86,7 +88,7 @@ fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSourc
     let options = asked.options;
     let spec = asked.name.strip_prefix(PREFIX).unwrap_or(asked.name);
     let (mut revision, note) = Revision::open(spec, options)?;
-    if let Some(former) = revision.former_layout(&layout) {
+    if let Some(former) = revision.find_former_layout(&layout) {
         layout = former;
     }
     revision.find_submodules(&layout)?;
@@ -118,17 +120,18 @@ impl OpenSource for Revision {
         paths.iter().map(|path| listed.get(*path).copied()).collect()
     }
 
-    fn list(&self, layout: &RootLayout) -> Result<Option<Listing>, SourceError> {
-        let Walked { found, gathered } = self.walk(layout)?;
-        let listed = |Found { root, path, id }| Listed { root: root as u32, path, blob: Some(id) };
-        Ok(Some(Listing::of(found.into_iter().map(listed).collect(), gathered)))
+    fn list(&self, layout: &RootLayout) -> Result<Option<FileListing>, SourceError> {
+        let WalkedFiles { found, gathered } = self.walk(layout)?;
+        let listed =
+            |FoundFile { root, path, id }| ListedFile { root: root as u32, path, blob: Some(id) };
+        Ok(Some(FileListing::of(found.into_iter().map(listed).collect(), gathered)))
     }
 
-    fn read_listed(&self, layout: &RootLayout, files: &[&Listed]) -> Gathered {
+    fn read_listed(&self, layout: &RootLayout, files: &[&ListedFile]) -> Gathered {
         let found = files.iter().filter_map(|it| {
-            Some(Found { root: it.root as usize, path: it.path.clone(), id: it.blob? })
+            Some(FoundFile { root: it.root as usize, path: it.path.clone(), id: it.blob? })
         });
-        let walked = Walked { found: found.collect(), gathered: Gathered::default() };
+        let walked = WalkedFiles { found: found.collect(), gathered: Gathered::default() };
         self.read_blobs(layout, walked, &TextCache::default())
     }
 
@@ -175,14 +178,14 @@ impl OpenSource for Revision {
 
     fn committed(&self) -> Option<i64> {
         let repo = self.repository.to_thread_local();
-        timeline::date(&repo.find_commit(self.commit?).ok()?.data)
+        timeline::read_date(&repo.find_commit(self.commit?).ok()?.data)
     }
 
-    fn blob(&self, path: &str) -> Result<Option<ObjectId>, SourceError> {
+    fn find_blob(&self, path: &str) -> Result<Option<ObjectId>, SourceError> {
         let repo = self.repository.to_thread_local();
         let found = find_file(&repo, self.tree, path).and_then(|found| match found {
-            None if self.recorded(&repo, path).is_some() => {
-                self.nested().find_file(&repo, self.tree, path)
+            None if self.find_recorded(&repo, path).is_some() => {
+                self.lock_submodules().find_file(&repo, self.tree, path)
             }
             found => Ok(found),
         });
@@ -191,21 +194,23 @@ impl OpenSource for Revision {
 
     fn find(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         let repo = self.repository.to_thread_local();
-        let Some(id) = self.blob(path)? else { return Ok(None) };
-        let text = read_blob(&repo, id).or_else(|reason| self.nested().text(id, reason));
+        let Some(id) = self.find_blob(path)? else { return Ok(None) };
+        let text = read_blob(&repo, id).or_else(|reason| self.lock_submodules().text(id, reason));
         text.map(Some).map_err(|reason| self.failed(reason))
     }
 
-    fn text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
-        self.settings(&join(&self.top, path))
+    fn read_text(&self, path: &str) -> Result<Option<FileText>, SourceError> {
+        self.read_settings(&join(&self.top, path))
     }
 
-    fn settings(&self, path: &str) -> Result<Option<FileText>, SourceError> {
+    fn read_settings(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         let repo = self.repository.to_thread_local();
-        let Some(blob) = self.blob(path)? else { return Ok(None) };
+        let Some(blob) = self.find_blob(path)? else { return Ok(None) };
         let size = repo.find_header(blob).map_or(0, |it| it.size());
         match size > MAX_SETTINGS {
-            true => Err(self.failed(format_args!("`{}`: {}", shown(path), over_limit()))),
+            true => {
+                Err(self.failed(format_args!("`{}`: {}", escape_unprintable(path), over_limit())))
+            }
             false => self.find(path),
         }
     }
@@ -259,8 +264,8 @@ impl Revision {
             Some(revision) => (revision, "..."),
             None => (revision, ""),
         };
-        let revision = &*(newest_tag::named(&repo, asked)? + base_of);
-        let work = repo.workdir().map(canonical);
+        let revision = &*(newest_tag::find_newest_tag(&repo, asked)? + base_of);
+        let work = repo.workdir().map(canonicalize);
         let mut note = None;
         let object = match revision.strip_suffix("...") {
             None => resolve_revision(&repo, revision)?,
@@ -278,9 +283,9 @@ impl Revision {
                     note = Some(format!(
                         "the merge base of `{}` and `{}` is `{}` itself: there is nothing to \
                          compare{but}",
-                        shown(revision),
-                        shown(with),
-                        shown(with),
+                        escape_unprintable(revision),
+                        escape_unprintable(with),
+                        escape_unprintable(with),
                     ));
                 }
                 base
@@ -291,7 +296,7 @@ impl Revision {
             (Some(subdir), _) => normalize(subdir),
             (None, None) => Some(String::new()),
             (None, Some(work)) => {
-                Some(relative(&canonical(options.base), work).ok_or_else(|| {
+                Some(make_relative(&canonicalize(options.base), work).ok_or_else(|| {
                     failed("the tree is outside its repository: name a folder as `git:REV:SUBDIR`")
                 })?)
             }
@@ -313,31 +318,31 @@ impl Revision {
         }
         // Without SUBDIR the folder may be younger than the revision; reading it will say so.
         if subdir.is_some() && revision.folder.is_none() {
-            return Err(revision.no_folder());
+            return Err(revision.build_no_folder_error());
         }
         Ok((revision, note))
     }
 
-    fn nested(&self) -> MutexGuard<'_, Submodules> {
+    fn lock_submodules(&self) -> MutexGuard<'_, Submodules> {
         self.nested.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A path on disk, from the top of the repository.
     fn path_in_work(&self, path: &Path) -> Option<String> {
         // The file itself may be a link, as git keeps it.
-        let folder = canonical(path.parent()?);
-        relative(&folder.join(path.file_name()?), self.work.as_ref()?)
+        let folder = canonicalize(path.parent()?);
+        make_relative(&folder.join(path.file_name()?), self.work.as_ref()?)
     }
 
-    fn no_folder(&self) -> SourceError {
+    fn build_no_folder_error(&self) -> SourceError {
         SourceError::NoFolder { name: self.name.clone(), folder: self.top.clone() }
     }
 
     /// Finds an import path: in the revision or one of its submodules if these have such a
     /// folder, else on disk.
-    fn locate(&self, written: &str, base: &Path) -> Option<Mount> {
+    fn locate(&self, written: &str, base: &Path) -> Option<ImportPlace> {
         let folder = match &self.work {
-            Some(work) => relative(&canonical(&base.join(written)), work)?,
+            Some(work) => make_relative(&canonicalize(&base.join(written)), work)?,
             None if Path::new(written).is_absolute() => return None,
             None => normalize(written)?,
         };
@@ -350,11 +355,11 @@ impl Revision {
         let Some(work) = &self.work else { return Ok(()) };
         let repo = self.repository.to_thread_local();
         let named = options.links.iter().chain(options.named_imports);
-        let named: Vec<PathBuf> = named.map(|it| canonical(it)).collect();
+        let named: Vec<PathBuf> = named.map(|it| canonicalize(it)).collect();
         for written in options.import_paths {
-            let place = lexical(&canonical(options.base).join(written));
-            let Some(folder) = relative(&place, work) else { continue };
-            let on_disk = canonical(&place);
+            let place = normalize_lexically(&canonicalize(options.base).join(written));
+            let Some(folder) = make_relative(&place, work) else { continue };
+            let on_disk = canonicalize(&place);
             if named.iter().any(|it| on_disk.starts_with(it)) {
                 continue;
             }
@@ -364,7 +369,7 @@ impl Revision {
                 return Err(self.failed(format_args!(
                     "its import path `{}` is not read: {reason}; if a folder on disk may take its \
                      place, name that with `-I`",
-                    shown(written)
+                    escape_unprintable(written)
                 )));
             }
         }
@@ -372,14 +377,14 @@ impl Revision {
     }
 
     /// A folder of the revision or of one of its submodules.
-    fn mounted(&self, folder: String) -> Option<Mount> {
+    fn mounted(&self, folder: String) -> Option<ImportPlace> {
         let repo = self.repository.to_thread_local();
         if find_folder(&repo, self.tree, &folder).ok()?.is_some() {
-            return Some(Mount::Inside(folder));
+            return Some(ImportPlace::Inside(folder));
         }
-        let (submodule, rest) = self.submodule(&repo, &folder)?;
+        let (submodule, rest) = self.open_submodule(&repo, &folder)?;
         match submodule.mounted(rest)? {
-            Mount::Inside(folder) => Some(Mount::Beside(Box::new(submodule), folder)),
+            ImportPlace::Inside(folder) => Some(ImportPlace::Beside(Box::new(submodule), folder)),
             mount => Some(mount),
         }
     }
@@ -387,8 +392,8 @@ impl Revision {
     /// The same folder in the submodule that it is in, if it is in one.
     fn enter_submodule(&self) -> Result<Option<Revision>, SourceError> {
         let repo = self.repository.to_thread_local();
-        let Some((path, commit)) = self.recorded(&repo, &self.top) else { return Ok(None) };
-        let Some((submodule, top)) = self.in_submodule(&repo, &self.top) else {
+        let Some((path, commit)) = self.find_recorded(&repo, &self.top) else { return Ok(None) };
+        let Some((submodule, top)) = self.find_in_submodule(&repo, &self.top) else {
             return Err(self.not_here(path, commit));
         };
         let inner = submodule.repository.to_thread_local();
@@ -412,8 +417,8 @@ impl Revision {
         let mut submodules = FxHashMap::default();
         for (root, folder) in layout.roots.iter().enumerate() {
             let folder = join(top, folder);
-            let Some((path, commit)) = self.recorded(&repo, &folder) else { continue };
-            let Some(submodule) = self.in_submodule(&repo, &folder) else {
+            let Some((path, commit)) = self.find_recorded(&repo, &folder) else { continue };
+            let Some(submodule) = self.find_in_submodule(&repo, &folder) else {
                 return Err(self.not_here(path, commit));
             };
             submodules.insert(root, submodule);
@@ -424,38 +429,38 @@ impl Revision {
 
     /// The former layout of roots that the revision does not have, if its own configuration says
     /// so.
-    fn former_layout(&self, layout: &RootLayout) -> Option<RootLayout> {
+    fn find_former_layout(&self, layout: &RootLayout) -> Option<RootLayout> {
         let top = self.folder.as_deref()?;
         let repo = self.repository.to_thread_local();
         let was_there = |root: usize| {
             let folder = join(top, &layout.roots[root]);
             // What cannot be read is there, and told when it is read.
             !matches!(walk_path(&repo, self.tree, &folder), Ok(None))
-                || self.recorded(&repo, &folder).is_some()
+                || self.find_recorded(&repo, &folder).is_some()
         };
-        layout.former(was_there, || self.text(CONFIG).ok()?)
+        layout.find_former(was_there, || self.read_text(CONFIG).ok()?)
     }
 
     /// The submodule that a folder is in, and the commit that the revision records of it.
-    fn recorded<'f>(&self, repo: &Repository, folder: &'f str) -> Option<(&'f str, ObjectId)> {
-        recorded(repo, self.tree, folder)
+    fn find_recorded<'f>(&self, repo: &Repository, folder: &'f str) -> Option<(&'f str, ObjectId)> {
+        find_recorded(repo, self.tree, folder)
     }
 
     /// The submodule that a folder is in, itself maybe in another one, and the folder there.
-    fn in_submodule(&self, repo: &Repository, folder: &str) -> Option<(Revision, String)> {
-        let (submodule, rest) = self.submodule(repo, folder)?;
+    fn find_in_submodule(&self, repo: &Repository, folder: &str) -> Option<(Revision, String)> {
+        let (submodule, rest) = self.open_submodule(repo, folder)?;
         let inner = submodule.repository.to_thread_local();
-        match submodule.recorded(&inner, &rest) {
-            Some(_) => submodule.in_submodule(&inner, &rest),
+        match submodule.find_recorded(&inner, &rest) {
+            Some(_) => submodule.find_in_submodule(&inner, &rest),
             None => Some((submodule, rest)),
         }
     }
 
     /// The submodule that a folder is in, at the commit that the revision records, and the rest of
     /// the path. `None` if that commit is not here.
-    fn submodule(&self, repo: &Repository, folder: &str) -> Option<(Revision, String)> {
-        let (path, commit) = self.recorded(repo, folder)?;
-        let (repository, tree) = repository_of(repo, path, commit)?;
+    fn open_submodule(&self, repo: &Repository, folder: &str) -> Option<(Revision, String)> {
+        let (path, commit) = self.find_recorded(repo, folder)?;
+        let (repository, tree) = open_repository(repo, path, commit)?;
         let submodule = Revision {
             repository,
             name: self.name.clone(),
@@ -467,7 +472,7 @@ impl Revision {
             submodules: FxHashMap::default(),
             nested: Mutex::default(),
         };
-        Some((submodule, below(folder, path).unwrap_or_default().to_owned()))
+        Some((submodule, strip_folder(folder, path).unwrap_or_default().to_owned()))
     }
 
     fn failed(&self, reason: impl fmt::Display) -> SourceError {
@@ -480,15 +485,15 @@ impl Revision {
         Ok(self.read_blobs(layout, self.walk(layout)?, known))
     }
 
-    fn read_blobs(&self, layout: &RootLayout, walked: Walked, known: &TextCache) -> Gathered {
-        let Walked { found, mut gathered } = walked;
+    fn read_blobs(&self, layout: &RootLayout, walked: WalkedFiles, known: &TextCache) -> Gathered {
+        let WalkedFiles { found, mut gathered } = walked;
         let all = self.submodules.values().map(|(it, _)| it).chain([self]);
         let nested: Vec<ThreadSafeRepository> =
-            all.flat_map(|it| it.nested().repositories()).collect();
+            all.flat_map(|it| it.lock_submodules().repositories()).collect();
         let local = || (FxHashMap::default(), Vec::new());
         let read: Vec<(String, Result<SourceFile, PathError>)> = found
             .into_par_iter()
-            .map_init(local, |(repositories, inner), Found { root, path, id }| {
+            .map_init(local, |(repositories, inner), FoundFile { root, path, id }| {
                 let submodule = self.submodules.get_key_value(&root);
                 let repo =
                     repositories.entry(submodule.map(|(root, _)| root)).or_insert_with(|| {
@@ -535,12 +540,12 @@ impl Revision {
     }
 
     /// Finds the files that a walk of the checked-out folder would judge.
-    fn walk(&self, layout: &RootLayout) -> Result<Walked, SourceError> {
-        let mut listing = Walked::default();
+    fn walk(&self, layout: &RootLayout) -> Result<WalkedFiles, SourceError> {
+        let mut listing = WalkedFiles::default();
         let staged = StagedTrees::of(&self.repository.to_thread_local());
         let staged = staged.as_ref().filter(|_| self.submodules.is_empty());
         let mut entries = 0;
-        let top = self.folder.as_deref().ok_or_else(|| self.no_folder())?;
+        let top = self.folder.as_deref().ok_or_else(|| self.build_no_folder_error())?;
         for (root, folder) in layout.roots.iter().enumerate() {
             let (revision, top) = match self.submodules.get(&root) {
                 Some((submodule, folder)) => (submodule, folder.clone()),
@@ -548,7 +553,7 @@ impl Revision {
             };
             let repo = revision.repository.to_thread_local();
             match walk_path(&repo, revision.tree, &top) {
-                Ok(Some(Target { id, kind: EntryKind::Tree, .. })) => {
+                Ok(Some(PathTarget { id, kind: EntryKind::Tree, .. })) => {
                     // An explicit stack: the author of the tree chooses the depth.
                     let mut folders = vec![(id, String::new())];
                     while let Some((id, folder)) = folders.pop() {
@@ -558,12 +563,12 @@ impl Revision {
                             listing.add_files(layout, root, &folder, files);
                             continue;
                         }
-                        let damage = |listing: &mut Walked| {
+                        let damage = |listing: &mut WalkedFiles| {
                             let display = layout.display(root, &folder);
                             let name = if display.is_empty() { "." } else { display.as_str() };
                             listing.gathered.lost(name, MissingObject::tree(id));
                         };
-                        let Some(tree) = revision.entries_of(&repo, id) else {
+                        let Some(tree) = revision.list_entries(&repo, id) else {
                             damage(&mut listing);
                             continue;
                         };
@@ -578,8 +583,12 @@ impl Revision {
                                     self.failed("its tree has more than ten million entries")
                                 );
                             }
-                            let place =
-                                Place { root, top: &top, folder: &folder, folders: &mut folders };
+                            let place = WalkPosition {
+                                root,
+                                top: &top,
+                                folder: &folder,
+                                folders: &mut folders,
+                            };
                             revision.visit(&repo, layout, place, entry, &mut listing);
                         }
                     }
@@ -587,8 +596,8 @@ impl Revision {
                 // The root may be younger, or gone by then: nothing is in it.
                 Ok(_) => listing.gathered.notes.push(format!(
                     "`{}` has no root `{}`, which counts as empty",
-                    shown(&self.name),
-                    shown(folder)
+                    escape_unprintable(&self.name),
+                    escape_unprintable(folder)
                 )),
                 Err(PathError::Missing(missing)) => listing.gathered.lost(folder.as_str(), missing),
                 Err(reason) => listing.gathered.problem(folder.as_str(), reason.to_string()),
@@ -599,9 +608,13 @@ impl Revision {
 
     /// The entries of a folder of the revision or of a submodule; one that cannot be read ends
     /// them. `None` if the folder is missing.
-    fn entries_of(&self, repo: &Repository, folder: ObjectId) -> Option<Vec<Result<Entry, ()>>> {
+    fn list_entries(
+        &self,
+        repo: &Repository,
+        folder: ObjectId,
+    ) -> Option<Vec<Result<TreeEntry, ()>>> {
         let entries = |tree: &gix::Tree<'_>| {
-            let entry = |entry: gix::objs::tree::EntryRef<'_>| Entry {
+            let entry = |entry: gix::objs::tree::EntryRef<'_>| TreeEntry {
                 name: entry.filename.to_owned(),
                 kind: entry.mode.kind(),
                 id: entry.oid.to_owned(),
@@ -611,15 +624,19 @@ impl Revision {
         };
         match repo.find_tree(folder) {
             Ok(tree) => Some(entries(&tree)),
-            Err(_) => self.nested().tree(repo, folder).ok().map(|it| entries(&it)),
+            Err(_) => self.lock_submodules().tree(repo, folder).ok().map(|it| entries(&it)),
         }
     }
 
     /// Follows a path of the revision to its target, be it by way of submodules.
-    fn target(&self, repo: &Repository, path: &str) -> Result<Option<Target>, PathError> {
+    fn resolve_target(
+        &self,
+        repo: &Repository,
+        path: &str,
+    ) -> Result<Option<PathTarget>, PathError> {
         match walk_path(repo, self.tree, path) {
-            Ok(None) if self.recorded(repo, path).is_some() => {
-                self.nested().find(repo, self.tree, path)
+            Ok(None) if self.find_recorded(repo, path).is_some() => {
+                self.lock_submodules().find(repo, self.tree, path)
             }
             found => found,
         }
@@ -629,11 +646,11 @@ impl Revision {
         &self,
         repo: &Repository,
         layout: &RootLayout,
-        place: Place<'_>,
-        entry: Entry,
-        to: &mut Walked,
+        place: WalkPosition<'_>,
+        entry: TreeEntry,
+        to: &mut WalkedFiles,
     ) {
-        let Place { root, top, folder, folders } = place;
+        let WalkPosition { root, top, folder, folders } = place;
         let lossy = entry.name.to_str_lossy();
         let is_folder = matches!(entry.kind, EntryKind::Tree | EntryKind::Commit);
         if is_skipped(&lossy) && (lossy != "node_modules" || is_folder) {
@@ -645,22 +662,25 @@ impl Revision {
         match entry.kind {
             EntryKind::Tree | EntryKind::Commit if layout.ends_at(&display) => {}
             EntryKind::Tree => folders.push((entry.id, path)),
-            EntryKind::Commit => match self.nested().enter(repo, &join(top, &path), entry.id) {
-                Ok(tree) => folders.push((tree, path)),
-                Err(missing) => to.gathered.lost(display, missing),
-            },
+            EntryKind::Commit => {
+                match self.lock_submodules().enter(repo, &join(top, &path), entry.id) {
+                    Ok(tree) => folders.push((tree, path)),
+                    Err(missing) => to.gathered.lost(display, missing),
+                }
+            }
             _ if is_proto && entry.name.to_str().is_err() => {
                 to.gathered.problem(display, NOT_UNICODE);
             }
             EntryKind::Blob | EntryKind::BlobExecutable if is_proto => {
-                to.found.push(Found { root, path, id: entry.id });
+                to.found.push(FoundFile { root, path, id: entry.id });
             }
             EntryKind::Blob | EntryKind::BlobExecutable => {}
-            EntryKind::Link => match self.target(repo, &join(top, &path)) {
-                Ok(Some(Target { kind: EntryKind::Tree, id, path: target })) => {
-                    if let Some(sample) = sample_of(repo, id).filter(|_| !layout.ends_at(&display))
+            EntryKind::Link => match self.resolve_target(repo, &join(top, &path)) {
+                Ok(Some(PathTarget { kind: EntryKind::Tree, id, path: target })) => {
+                    if let Some(sample) =
+                        find_sample(repo, id).filter(|_| !layout.ends_at(&display))
                     {
-                        let folder = seen_from(&target, self.folder.as_deref().unwrap_or_default());
+                        let folder = relate_to(&target, self.folder.as_deref().unwrap_or_default());
                         let linked = LinkedFolder {
                             link: &display,
                             root: &layout.roots[root],
@@ -670,10 +690,12 @@ impl Revision {
                         to.gathered.notes.extend(linked.note(layout, &[], sample));
                     }
                 }
-                Ok(Some(Target {
-                    id, kind: EntryKind::Blob | EntryKind::BlobExecutable, ..
+                Ok(Some(PathTarget {
+                    id,
+                    kind: EntryKind::Blob | EntryKind::BlobExecutable,
+                    ..
                 })) if is_proto => {
-                    to.found.push(Found { root, path, id });
+                    to.found.push(FoundFile { root, path, id });
                 }
                 _ if !is_proto => {}
                 Ok(_) => to.gathered.problem(display, "its link leads to no file"),
@@ -685,7 +707,7 @@ impl Revision {
 }
 
 /// The first proto file in a folder, among its first entries.
-fn sample_of(repo: &Repository, tree: ObjectId) -> Option<Sample> {
+fn find_sample(repo: &Repository, tree: ObjectId) -> Option<SampleFile> {
     let mut folders = vec![(tree, String::new())];
     let mut left = MAX_SEARCHED;
     while let Some((id, folder)) = folders.pop() {
@@ -699,7 +721,10 @@ fn sample_of(repo: &Repository, tree: ObjectId) -> Option<Sample> {
                 _ if is_skipped(name) => {}
                 EntryKind::Tree => folders.push((entry.object_id(), path)),
                 EntryKind::Blob | EntryKind::BlobExecutable if is_proto(name.as_bytes()) => {
-                    return Some(Sample { path, text: read_blob(repo, entry.object_id()).ok()? });
+                    return Some(SampleFile {
+                        path,
+                        text: read_blob(repo, entry.object_id()).ok()?,
+                    });
                 }
                 _ => {}
             }
@@ -709,7 +734,7 @@ fn sample_of(repo: &Repository, tree: ObjectId) -> Option<Sample> {
 }
 
 /// An entry of a git tree.
-struct Entry {
+struct TreeEntry {
     name: BString,
     kind: EntryKind,
     id: ObjectId,
@@ -717,7 +742,7 @@ struct Entry {
 
 /// The position of a walk of a revision: a folder of a root, and the folders that it has yet to
 /// enter.
-struct Place<'w> {
+struct WalkPosition<'w> {
     root: usize,
     /// The path of the root in its repository.
     top: &'w str,
@@ -726,7 +751,7 @@ struct Place<'w> {
 }
 
 /// A file to read.
-struct Found {
+struct FoundFile {
     root: usize,
     /// Its path in the root.
     path: String,
@@ -735,12 +760,12 @@ struct Found {
 
 /// The files that a walk of a revision found, before any is read.
 #[derive(Default)]
-struct Walked {
-    found: Vec<Found>,
+struct WalkedFiles {
+    found: Vec<FoundFile>,
     gathered: Gathered,
 }
 
-impl Walked {
+impl WalkedFiles {
     /// Adds those of the files below a folder that a walk would find.
     fn add_files(
         &mut self,
@@ -768,7 +793,7 @@ impl Walked {
             };
             last = Some((below, is_entered));
             if is_entered {
-                self.found.push(Found { root, path: join(folder, path), id });
+                self.found.push(FoundFile { root, path: join(folder, path), id });
             }
         }
     }

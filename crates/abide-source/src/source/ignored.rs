@@ -11,8 +11,8 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::disk::read_settings;
 use super::failure::io_reason;
-use super::links::Links;
-use super::paths::canonical;
+use super::links::LinkLimits;
+use super::paths::canonicalize;
 
 /// The ignore files that apply to the entries of one folder: those of the folder, of the folders
 /// above it, and of the user.
@@ -24,14 +24,14 @@ use super::paths::canonical;
 /// The walker of the `ignore` library would do the same, but its idle threads sleep for a
 /// millisecond, which is enough time to read a folder of a hundred files.
 #[derive(Clone)]
-pub(super) struct Ignored {
+pub(super) struct IgnoreRules {
     user: Arc<Gitignore>,
-    innermost: Option<Arc<Level>>,
+    innermost: Option<Arc<IgnoreLevel>>,
 }
 
 /// The ignore files of one folder.
-struct Level {
-    above: Option<Arc<Level>>,
+struct IgnoreLevel {
+    above: Option<Arc<IgnoreLevel>>,
     ignore: Gitignore,
     git: Gitignore,
     exclude: Gitignore,
@@ -44,13 +44,13 @@ pub(super) type Unread = (PathBuf, String);
 
 /// The names in a folder that matter for ignore rules.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Found {
+pub(super) struct IgnoreNames {
     ignore: bool,
     git_ignore: bool,
     git: bool,
 }
 
-impl Found {
+impl IgnoreNames {
     /// Notes a name of the folder.
     pub(super) fn note(&mut self, name: &OsStr) {
         match name.as_encoded_bytes() {
@@ -62,17 +62,20 @@ impl Found {
     }
 }
 
-impl Ignored {
+impl IgnoreRules {
     /// The rules that apply in the parent of `folder`, which is absolute, and what of them could
     /// not be read.
-    pub(super) fn around(folder: &Path, links: &Links) -> (Ignored, Vec<Unread>) {
-        let mut ignored = Ignored { user: Gitignore::global().0.into(), innermost: None };
+    pub(super) fn around(folder: &Path, links: &LinkLimits) -> (IgnoreRules, Vec<Unread>) {
+        let mut ignored = IgnoreRules { user: Gitignore::global().0.into(), innermost: None };
         let mut unread = Vec::new();
         let above: Vec<&Path> = folder.ancestors().skip(1).collect();
         for folder in above.into_iter().rev() {
             let has = |name: &str| folder.join(name).exists();
-            let found =
-                Found { ignore: has(".ignore"), git_ignore: has(".gitignore"), git: has(".git") };
+            let found = IgnoreNames {
+                ignore: has(".ignore"),
+                git_ignore: has(".gitignore"),
+                git: has(".git"),
+            };
             let (inner, lost) = ignored.below(folder, found, links);
             ignored = inner;
             unread.extend(lost);
@@ -88,14 +91,14 @@ impl Ignored {
     pub(super) fn below(
         &self,
         folder: &Path,
-        found: Found,
-        links: &Links,
-    ) -> (Ignored, Vec<Unread>) {
-        let Found { ignore, git_ignore, git } = found;
+        found: IgnoreNames,
+        links: &LinkLimits,
+    ) -> (IgnoreRules, Vec<Unread>) {
+        let IgnoreNames { ignore, git_ignore, git } = found;
         if !(ignore || git_ignore || git) {
             return (self.clone(), Vec::new());
         }
-        let is_ours = links.reach(folder);
+        let is_ours = links.is_in_reach(folder);
         let mut unread = Vec::new();
         let mut of_tree = |name: &str| {
             let file = folder.join(name);
@@ -111,14 +114,14 @@ impl Ignored {
             let file = exclude(&folder.join(".git"))?;
             Some((file.clone(), read_settings(&file).ok()?))
         };
-        let level = Level {
+        let level = IgnoreLevel {
             above: self.innermost.clone(),
-            ignore: patterns(folder, ignore.then(|| of_tree(".ignore")).flatten()),
-            git: patterns(folder, git_ignore.then(|| of_tree(".gitignore")).flatten()),
-            exclude: patterns(folder, git.then(git_file).flatten()),
+            ignore: read_patterns(folder, ignore.then(|| of_tree(".ignore")).flatten()),
+            git: read_patterns(folder, git_ignore.then(|| of_tree(".gitignore")).flatten()),
+            exclude: read_patterns(folder, git.then(git_file).flatten()),
             is_top: git,
         };
-        let ignored = Ignored { user: Arc::clone(&self.user), innermost: Some(level.into()) };
+        let ignored = IgnoreRules { user: Arc::clone(&self.user), innermost: Some(level.into()) };
         (ignored, unread)
     }
 
@@ -128,7 +131,9 @@ impl Ignored {
         let [mut ignore, mut git, mut exclude] = [const { Match::None }; 3];
         let mut is_outside = false;
         let mut level = self.innermost.as_deref();
-        while let Some(Level { above, ignore: any, git: tracked, exclude: own, is_top }) = level {
+        while let Some(IgnoreLevel { above, ignore: any, git: tracked, exclude: own, is_top }) =
+            level
+        {
             if ignore.is_none() {
                 ignore = ask(any);
             }
@@ -158,17 +163,17 @@ pub struct VisibleFile {
 ///
 /// # Errors
 /// A folder that cannot be listed, and an ignore file of the tree that cannot be read: its path.
-pub fn visible_files(
+pub fn list_visible_files(
     folder: &Path,
-    links: &Links,
+    links: &LinkLimits,
     first: &dyn Fn(&Path, bool) -> Match<()>,
 ) -> Result<Vec<VisibleFile>, (PathBuf, io::Error)> {
-    let top = canonical(folder);
+    let top = canonicalize(folder);
     let refused = |unread: Vec<Unread>| match unread.into_iter().next() {
         Some((path, reason)) => Err((path, io::Error::other(reason))),
         None => Ok(()),
     };
-    let (rules, unread) = Ignored::around(&top, links);
+    let (rules, unread) = IgnoreRules::around(&top, links);
     refused(unread)?;
     let mut files = Vec::new();
     let mut folders = vec![(top.clone(), rules)];
@@ -177,7 +182,7 @@ pub fn visible_files(
         let entries: Result<Vec<DirEntry>, io::Error> =
             fs::read_dir(&folder).and_then(Iterator::collect);
         let entries = entries.map_err(failed)?;
-        let mut found = Found::default();
+        let mut found = IgnoreNames::default();
         entries.iter().for_each(|it| found.note(&it.file_name()));
         let (rules, unread) = around.below(&folder, found, links);
         refused(unread)?;
@@ -201,7 +206,7 @@ pub fn visible_files(
 }
 
 /// The patterns of an ignore file, which count from a folder.
-fn patterns(folder: &Path, file: Option<(PathBuf, Vec<u8>)>) -> Gitignore {
+fn read_patterns(folder: &Path, file: Option<(PathBuf, Vec<u8>)>) -> Gitignore {
     let mut builder = GitignoreBuilder::new(folder);
     if let Some((path, text)) = file {
         let text = String::from_utf8_lossy(&text);
@@ -215,7 +220,7 @@ fn patterns(folder: &Path, file: Option<(PathBuf, Vec<u8>)>) -> Gitignore {
 
 /// The path of a repository's `info/exclude`, which all worktrees share.
 fn exclude(git: &Path) -> Option<PathBuf> {
-    let mut folder = private_folder(git)?;
+    let mut folder = find_private_folder(git)?;
     if git.is_file()
         && let Ok(common) = read_settings(&folder.join("commondir"))
     {
@@ -226,7 +231,7 @@ fn exclude(git: &Path) -> Option<PathBuf> {
 
 /// The folder in which git keeps what belongs to one worktree alone. In a linked worktree, `.git`
 /// is a file with its path.
-pub(super) fn private_folder(git: &Path) -> Option<PathBuf> {
+pub(super) fn find_private_folder(git: &Path) -> Option<PathBuf> {
     if !git.is_file() {
         return Some(git.to_owned());
     }

@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 
 use super::kind::OpenSource;
-use super::paths::below;
+use super::paths::strip_folder;
 use super::roots::RootLayout;
 use super::spec::SourceOptions;
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 
 /// A folder that imports resolve in.
-pub(super) struct Import {
+pub(super) struct ImportPath {
     /// As the user wrote it.
     pub(super) written: String,
-    pub(super) at: Mount,
+    pub(super) at: ImportPlace,
 }
 
 /// The place of an import path.
-pub(super) enum Mount {
+pub(super) enum ImportPlace {
     /// In the revision or the archive itself, from its top.
     Inside(String),
     /// In another source, from its top: in the commit of a submodule that a revision records.
@@ -28,30 +28,30 @@ pub(super) enum Mount {
 /// paths below `top`, the folder of the tree, are not judged.
 pub(super) fn place_imports(
     options: &SourceOptions,
-    inside: impl Fn(&str) -> Option<Mount>,
+    inside: impl Fn(&str) -> Option<ImportPlace>,
     top: Option<&str>,
     layout: &mut RootLayout,
     notes: &mut Vec<String>,
-) -> Vec<Import> {
+) -> Vec<ImportPath> {
     let mut imports = Vec::new();
     for written in options.import_paths {
-        let at = inside(written).unwrap_or_else(|| Mount::Disk(options.base.join(written)));
-        if let (Mount::Inside(folder), Some(top)) = (&at, top) {
+        let at = inside(written).unwrap_or_else(|| ImportPlace::Disk(options.base.join(written)));
+        if let (ImportPlace::Inside(folder), Some(top)) = (&at, top) {
             if folder == top {
                 layout.exclude(String::new());
-            } else if let Some(folder) = below(folder, top) {
+            } else if let Some(folder) = strip_folder(folder, top) {
                 layout.exclude(folder.to_owned());
             }
         }
-        if let Mount::Disk(folder) = &at
+        if let ImportPlace::Disk(folder) = &at
             && !folder.is_dir()
         {
             notes.push(format!(
                 "the import path `{}` is not a folder, so no import is found there",
-                shown(written)
+                escape_unprintable(written)
             ));
         }
-        imports.push(Import { written: written.clone(), at });
+        imports.push(ImportPath { written: written.clone(), at });
     }
     imports
 }

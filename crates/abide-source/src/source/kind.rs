@@ -10,9 +10,9 @@ use gix::ObjectId;
 
 use super::contents::{DescriptorFormat, Gathered};
 use super::failure::SourceError;
-use super::imports::Import;
-use super::links::Links;
-use super::listing::{Listed, Listing};
+use super::imports::ImportPath;
+use super::links::LinkLimits;
+use super::listing::{FileListing, ListedFile};
 use super::roots::RootLayout;
 use super::spec::SourceOptions;
 use super::text_cache::TextCache;
@@ -42,14 +42,14 @@ pub(super) struct SourceRequest<'a> {
     /// The argument as a path.
     pub(super) path: PathBuf,
     pub(super) options: &'a SourceOptions<'a>,
-    pub(super) links: &'a Arc<Links>,
+    pub(super) links: &'a Arc<LinkLimits>,
 }
 
 /// A source that was just opened.
 pub(super) struct OpenedSource {
     pub(super) source: Box<dyn OpenSource>,
     pub(super) layout: RootLayout,
-    pub(super) imports: Vec<Import>,
+    pub(super) imports: Vec<ImportPath>,
     pub(super) notes: Vec<String>,
 }
 
@@ -81,12 +81,12 @@ pub(super) trait OpenSource: Send + Sync {
     }
 
     /// The files that reading would read; `None` if this kind cannot find them without.
-    fn list(&self, _layout: &RootLayout) -> Result<Option<Listing>, SourceError> {
+    fn list(&self, _layout: &RootLayout) -> Result<Option<FileListing>, SourceError> {
         Ok(None)
     }
 
     /// Reads some of the files that it listed.
-    fn read_listed(&self, _layout: &RootLayout, _files: &[&Listed]) -> Gathered {
+    fn read_listed(&self, _layout: &RootLayout, _files: &[&ListedFile]) -> Gathered {
         Gathered::default()
     }
 
@@ -143,7 +143,7 @@ pub(super) trait OpenSource: Send + Sync {
     }
 
     /// The blob of a file, by its path from the top of the repository of a revision.
-    fn blob(&self, _path: &str) -> Result<Option<ObjectId>, SourceError> {
+    fn find_blob(&self, _path: &str) -> Result<Option<ObjectId>, SourceError> {
         Ok(None)
     }
 
@@ -163,7 +163,7 @@ pub(super) trait OpenSource: Send + Sync {
     }
 
     /// A text beside the protos, by its path from the top of the repository or the archive.
-    fn settings(&self, path: &str) -> Result<Option<FileText>, SourceError> {
+    fn read_settings(&self, path: &str) -> Result<Option<FileText>, SourceError> {
         self.find(path)
     }
 
@@ -183,7 +183,7 @@ pub(super) trait OpenSource: Send + Sync {
     }
 
     /// Any other text of the tree, by its path from the folder of the tree.
-    fn text(&self, _path: &str) -> Result<Option<FileText>, SourceError> {
+    fn read_text(&self, _path: &str) -> Result<Option<FileText>, SourceError> {
         Ok(None)
     }
 

@@ -8,10 +8,12 @@ use abide_schema::{FileDecl, FileText, SourceFile};
 
 use super::disk::{find_on_disk, read_settings};
 use super::failure::SourceError;
-use super::paths::{below, canonical, home_by_package, is_git_folder, lexical};
+use super::paths::{
+    canonicalize, home_by_package, is_git_folder, normalize_lexically, strip_folder,
+};
 use super::roots::RootLayout;
 use super::spec::SourceOptions;
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 
 /// A folder that a link leads to. No walk enters it.
 pub(super) struct LinkedFolder<'l> {
@@ -25,7 +27,7 @@ pub(super) struct LinkedFolder<'l> {
 }
 
 /// A file of a linked folder that stands for all: its path there, and its text.
-pub(super) struct Sample {
+pub(super) struct SampleFile {
     pub(super) path: String,
     pub(super) text: FileText,
 }
@@ -43,13 +45,13 @@ impl LinkedFolder<'_> {
         &self,
         layout: &RootLayout,
         imports: &[String],
-        sample: Sample,
+        sample: SampleFile,
     ) -> Option<String> {
         let is_in = |folders: &[String]| {
             let is_outside = self.folder.starts_with("..");
             let is_around = |it: &String| {
                 it == self.folder
-                    || below(self.folder, it).is_some_and(|_| !(it.is_empty() && is_outside))
+                    || strip_folder(self.folder, it).is_some_and(|_| !(it.is_empty() && is_outside))
             };
             folders.iter().any(is_around)
         };
@@ -62,7 +64,7 @@ impl LinkedFolder<'_> {
             true => self.link.to_owned(),
             false => home,
         };
-        let shown = |home: &str| shown(if home.is_empty() { "." } else { home });
+        let shown = |home: &str| escape_unprintable(if home.is_empty() { "." } else { home });
         let home = self.home(sample).map(by_link);
         let is_root = |it: &str| layout.roots.iter().any(|root| root == it);
         let is_read = is_in(&layout.roots) && home.as_deref().is_none_or(is_root);
@@ -88,7 +90,7 @@ impl LinkedFolder<'_> {
 
     /// The folder that the import paths of its files count from, by the package of one of them, or
     /// else by where the link is in its root.
-    fn home(&self, sample: Sample) -> Option<String> {
+    fn home(&self, sample: SampleFile) -> Option<String> {
         let path = super::join(self.folder, &sample.path);
         let file = FileDecl::parse(SourceFile {
             path: path.as_str().into(),
@@ -113,7 +115,7 @@ impl LinkedFolder<'_> {
 /// repository, or without one in the tree, or leads into a folder that the user named: an import
 /// path, or one of `--follow-links`. That is also as far as a link of a revision or of an archive
 /// can lead.
-pub struct Links {
+pub struct LinkLimits {
     /// All without links.
     inside: Vec<PathBuf>,
     /// The import paths that lie elsewhere, as they are looked up: their files are what the user
@@ -121,19 +123,19 @@ pub struct Links {
     elsewhere: Vec<PathBuf>,
 }
 
-impl Links {
+impl LinkLimits {
     /// Of a tree at `path`, or at the base folder if nothing is there.
-    pub(super) fn of(path: &Path, options: &SourceOptions<'_>) -> Links {
+    pub(super) fn of(path: &Path, options: &SourceOptions<'_>) -> LinkLimits {
         let tree = match fs::metadata(path) {
             Ok(found) if found.is_dir() => path,
             Ok(_) => path.parent().unwrap_or(options.base),
             Err(_) => options.base,
         };
-        let mut links = Links::around(tree, options.links);
+        let mut links = LinkLimits::around(tree, options.links);
         for import in options.import_paths {
             let folder = options.base.join(import);
-            let real = canonical(&folder);
-            if !links.reach(&real) {
+            let real = canonicalize(&folder);
+            if !links.is_in_reach(&real) {
                 links.elsewhere.push(folder);
             }
             links.inside.push(real);
@@ -142,11 +144,11 @@ impl Links {
     }
 
     /// Of a folder, besides others.
-    pub fn around(folder: &Path, others: &[PathBuf]) -> Links {
-        let folder = canonical(folder);
+    pub fn around(folder: &Path, others: &[PathBuf]) -> LinkLimits {
+        let folder = canonicalize(folder);
         let top = folder.ancestors().find(|it| it.join(".git").exists()).unwrap_or(&folder);
-        let others = others.iter().map(|it| canonical(it));
-        Links {
+        let others = others.iter().map(|it| canonicalize(it));
+        LinkLimits {
             inside: [top.to_owned()].into_iter().chain(others).collect(),
             elsewhere: Vec::new(),
         }
@@ -154,21 +156,21 @@ impl Links {
 
     /// Returns true if a path without links is in reach. What git keeps for itself never is: it may
     /// hold the credentials of a clone.
-    pub fn reach(&self, path: &Path) -> bool {
+    pub fn is_in_reach(&self, path: &Path) -> bool {
         let below = |folder: &PathBuf| path.strip_prefix(folder).ok();
         self.inside.iter().filter_map(below).any(|it| !it.iter().any(is_git_folder))
     }
 
     /// Resolves the links of a path. An error says if its end is out of reach.
-    pub fn follow(&self, path: &Path) -> io::Result<PathBuf> {
+    pub fn resolve_links(&self, path: &Path) -> io::Result<PathBuf> {
         let real = fs::canonicalize(path)?;
-        match self.reach(&real) {
+        match self.is_in_reach(&real) {
             true => Ok(real),
             false => Err(io::Error::other(format!(
                 "it is a link to `{}`, which is outside of the tree: if that may be read, allow it \
                  with `--follow-links {}`",
-                shown(&real.to_string_lossy()),
-                shown(&real.parent().unwrap_or(&real).to_string_lossy()),
+                escape_unprintable(&real.to_string_lossy()),
+                escape_unprintable(&real.parent().unwrap_or(&real).to_string_lossy()),
             ))),
         }
     }
@@ -178,23 +180,23 @@ impl Links {
         let file = folder.join(path);
         if !self.elsewhere.iter().any(|it| it == folder) && file.is_file() {
             let unusable = |error| SourceError::unusable(file.to_string_lossy(), error);
-            return find_on_disk(&self.follow(&file).map_err(unusable)?);
+            return find_on_disk(&self.resolve_links(&file).map_err(unusable)?);
         }
         find_on_disk(&file)
     }
 
     /// The names in a folder below another one; none if it is out of reach.
-    pub(super) fn names(&self, folder: &Path, below: &str) -> Vec<String> {
+    pub(super) fn list_names(&self, folder: &Path, below: &str) -> Vec<String> {
         let inner = folder.join(below);
         let is_elsewhere = self.elsewhere.iter().any(|it| it == folder);
-        let inner = if is_elsewhere { Ok(inner) } else { self.follow(&inner) };
+        let inner = if is_elsewhere { Ok(inner) } else { self.resolve_links(&inner) };
         let entries = inner.and_then(fs::read_dir).into_iter().flatten().filter_map(Result::ok);
         entries.filter_map(|it| it.file_name().into_string().ok()).collect()
     }
 
     /// Reads a file beside the protos that is part of the tree: see [`read_settings`].
     pub fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        read_settings(&self.follow(path)?)
+        read_settings(&self.resolve_links(path)?)
     }
 
     /// Describes the reason for not reading a folder or a file that `abide.toml` names, by a path
@@ -203,19 +205,19 @@ impl Links {
     ///
     /// A path that leads out by itself, as `../googleapis` does, says so where it is reviewed. The
     /// link is put there by a change that leaves `abide.toml` as it is.
-    pub fn refusal(&self, folder: &Path, written: &str) -> Option<String> {
-        let place = lexical(&canonical(folder).join(written));
-        let real = canonical(&folder.join(written));
+    pub fn describe_refusal(&self, folder: &Path, written: &str) -> Option<String> {
+        let place = normalize_lexically(&canonicalize(folder).join(written));
+        let real = canonicalize(&folder.join(written));
         let is_git = |it: &&Path| it.iter().any(is_git_folder);
         if let Some(git) = [&*place, &*real].into_iter().find(is_git) {
             return Some(format!(
                 "it leads to `{}`, which git keeps for itself: name another folder",
-                shown(&git.to_string_lossy())
+                escape_unprintable(&git.to_string_lossy())
             ));
         }
-        let is_ours = self.reach(&place) || real != canonical(&place);
-        (is_ours && !self.reach(&real)).then(|| {
-            let real = shown(&real.to_string_lossy());
+        let is_ours = self.is_in_reach(&place) || real != canonicalize(&place);
+        (is_ours && !self.is_in_reach(&real)).then(|| {
+            let real = escape_unprintable(&real.to_string_lossy());
             format!(
                 "a link leads out of the tree, to `{real}`: if that may be read, allow it with \
                  `--follow-links {real}`"

@@ -9,7 +9,7 @@ use super::roots::RootLayout;
 
 /// A file that reading the source would read.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct ListedFile {
     /// The root that it is in.
     pub root: u32,
     /// Its path in the root.
@@ -18,7 +18,7 @@ pub struct Listed {
     pub blob: Option<ObjectId>,
 }
 
-impl Listed {
+impl ListedFile {
     /// The file with its text.
     pub(super) fn file(&self, layout: &RootLayout, text: FileText) -> SourceFile {
         SourceFile {
@@ -33,19 +33,19 @@ impl Listed {
 
 /// The files that a walk of a source found, before any is read.
 #[derive(Default)]
-pub struct Listing {
+pub struct FileListing {
     /// The files, in the order of roots and paths.
-    pub files: Vec<Listed>,
+    pub files: Vec<ListedFile>,
     /// The files that could not be listed.
     pub problems: Vec<ReadProblem>,
     /// Notes for the user about the listing of the tree, one phrase each.
     pub notes: Vec<String>,
 }
 
-impl Listing {
+impl FileListing {
     /// These files, and what else a walk gathered.
-    pub(super) fn of(files: Vec<Listed>, gathered: Gathered) -> Listing {
+    pub(super) fn of(files: Vec<ListedFile>, gathered: Gathered) -> FileListing {
         let Gathered { problems, notes, .. } = gathered;
-        Listing { files, problems, notes }
+        FileListing { files, problems, notes }
     }
 }

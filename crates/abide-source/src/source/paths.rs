@@ -16,7 +16,7 @@ pub(super) fn is_git_folder(name: &OsStr) -> bool {
 }
 
 /// A path without `.` and `..`, as far as that is known without a look at the disk.
-pub fn lexical(path: &Path) -> PathBuf {
+pub fn normalize_lexically(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
         match part {
@@ -47,13 +47,13 @@ pub(super) fn normalize(path: &str) -> Option<String> {
 }
 
 /// The part of `path` after `folder`; `None` if the path is not below the folder.
-pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+pub(super) fn strip_folder<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
 
 /// A path as it is seen from a folder, with `..` where it leaves the folder. Both have no such
 /// parts.
-pub(super) fn seen_from(path: &str, folder: &str) -> String {
+pub(super) fn relate_to(path: &str, folder: &str) -> String {
     let parts = |path: &'_ str| -> Vec<String> {
         path.split('/').filter(|it| !it.is_empty()).map(str::to_owned).collect()
     };
@@ -87,7 +87,7 @@ pub fn join(folder: &str, path: &str) -> String {
 }
 
 /// The path with links resolved as far as it exists, so that two names of a folder compare equal.
-pub fn canonical(path: &Path) -> PathBuf {
+pub fn canonicalize(path: &Path) -> PathBuf {
     let mut rest = Vec::new();
     let mut head = path;
     loop {
@@ -111,6 +111,6 @@ pub fn canonical(path: &Path) -> PathBuf {
 }
 
 /// `path` relative to `folder`, with `/`, if it is below it and is Unicode.
-pub(super) fn relative(path: &Path, folder: &Path) -> Option<String> {
+pub(super) fn make_relative(path: &Path, folder: &Path) -> Option<String> {
     normalize(path.strip_prefix(folder).ok()?.to_str()?)
 }

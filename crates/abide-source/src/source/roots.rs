@@ -6,7 +6,7 @@ use abide_lint::Config;
 use abide_schema::FileText;
 
 use super::failure::SourceError;
-use super::paths::{below, is_skipped, join, normalize};
+use super::paths::{is_skipped, join, normalize, strip_folder};
 
 /// The folders of a tree that are judged. All paths are relative to the tree, with `/`; "" is its
 /// top.
@@ -53,7 +53,7 @@ impl RootLayout {
     pub(super) fn place<'p>(&self, file: &'p str) -> Option<(u32, &'p str)> {
         let folders = self.roots.iter().chain(&self.excluded).enumerate();
         let (index, path) = folders
-            .filter_map(|(index, folder)| Some((index, below(file, folder)?)))
+            .filter_map(|(index, folder)| Some((index, strip_folder(file, folder)?)))
             .min_by_key(|(_, path)| path.len())?;
         (index < self.roots.len() && path.split('/').all(|name| !is_skipped(name)))
             .then_some((index as u32, path))
@@ -64,7 +64,7 @@ impl RootLayout {
     /// name.
     ///
     /// `None` if all were there, or if the configuration does not say where the others were.
-    pub(super) fn former(
+    pub(super) fn find_former(
         &self,
         was_there: impl Fn(usize) -> bool,
         configuration: impl FnOnce() -> Option<FileText>,

@@ -11,8 +11,8 @@ use super::disk::read_regular;
 use super::failure::{NOT_UNICODE, SourceError, io_reason};
 use super::imports::place_imports;
 use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
-use super::links::Links;
-use super::paths::{below, canonical, is_proto, relative};
+use super::links::LinkLimits;
+use super::paths::{canonicalize, is_proto, make_relative, strip_folder};
 use super::roots::RootLayout;
 
 pub(super) const KIND: SourceKind = SourceKind {
@@ -30,7 +30,7 @@ fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSourc
     let (options, path) = (asked.options, &asked.path);
     let mut notes = Vec::new();
     let imports = place_imports(options, |_| None, None, &mut layout, &mut notes);
-    let folder = match canonical(path).starts_with(canonical(options.base)) {
+    let folder = match canonicalize(path).starts_with(canonicalize(options.base)) {
         true => options.base.to_owned(),
         false => path.parent().unwrap_or(options.base).to_owned(),
     };
@@ -43,7 +43,7 @@ fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSourc
 struct SingleFile {
     file: PathBuf,
     folder: PathBuf,
-    links: Arc<Links>,
+    links: Arc<LinkLimits>,
 }
 
 impl OpenSource for SingleFile {
@@ -72,21 +72,21 @@ pub(super) fn read_single_file(
     folder: &Path,
     layout: &RootLayout,
     name: &str,
-    links: &Links,
+    links: &LinkLimits,
 ) -> Result<SourceFile, SourceError> {
     let error = |reason: String| SourceError::unusable(name, reason);
-    let text = links.follow(file).and_then(|file| read_regular(&file, &mut Vec::new()));
+    let text = links.resolve_links(file).and_then(|file| read_regular(&file, &mut Vec::new()));
     let text = text.map_err(|problem: io::Error| error(io_reason(&problem)))?;
-    let folder = canonical(folder);
+    let folder = canonicalize(folder);
     // The link itself has a place if what it leads to is elsewhere.
-    let own = || Some(canonical(file.parent()?).join(file.file_name()?));
-    let display = relative(&canonical(file), &folder)
-        .or_else(|| relative(&own()?, &folder))
+    let own = || Some(canonicalize(file.parent()?).join(file.file_name()?));
+    let display = make_relative(&canonicalize(file), &folder)
+        .or_else(|| make_relative(&own()?, &folder))
         .ok_or_else(|| error(NOT_UNICODE.to_owned()))?;
     // If no root holds the file, its path counts from the folder.
     let roots = layout.roots.iter().enumerate();
     let (root, path) = roots
-        .filter_map(|(index, root)| Some((index, below(&display, root)?)))
+        .filter_map(|(index, root)| Some((index, strip_folder(&display, root)?)))
         .min_by_key(|(_, path)| path.len())
         .unwrap_or((0, &display));
     Ok(SourceFile {

@@ -39,7 +39,7 @@ impl<'a> SourceOptions<'a> {
 }
 
 /// The SUBDIR of `REV:SUBDIR`, if there is one.
-pub fn subdir(spec: &str) -> Option<&str> {
+pub fn get_subdir(spec: &str) -> Option<&str> {
     split_subdir(spec).1.filter(|subdir| !subdir.is_empty())
 }
 

@@ -1,6 +1,6 @@
 //! The parts of a tree that are compared with parts of another.
 
-use super::paths::below;
+use super::paths::strip_folder;
 use super::roots::RootLayout;
 
 /// The part of an old tree that is compared with a part of the new one.
@@ -27,9 +27,9 @@ impl ComparedSubset {
         let roots: Vec<String> = layout.into_iter().flat_map(|it| it.roots).collect();
         let named = |part: &&String| -> Vec<String> {
             let inside = |root: &String| {
-                let inside = below(part, root).or_else(|| (*part == root).then_some(""));
+                let inside = strip_folder(part, root).or_else(|| (*part == root).then_some(""));
                 // A root inside the part belongs to it as a whole.
-                inside.or_else(|| below(root, part).map(|_| "")).map(str::to_owned)
+                inside.or_else(|| strip_folder(root, part).map(|_| "")).map(str::to_owned)
             };
             roots.iter().filter_map(inside).collect()
         };
@@ -43,7 +43,7 @@ impl ComparedSubset {
     /// it, and whether it is only imported. A tree that has none of the paths is taken for the
     /// part itself.
     pub(super) fn narrow(&self, files: &mut [(&str, &str, &mut bool)]) {
-        let has = |part: &str, path: &str| path == part || below(path, part).is_some();
+        let has = |part: &str, path: &str| path == part || strip_folder(path, part).is_some();
         match self {
             Self::At(parts) => {
                 let inside = |display: &str| parts.iter().any(|part| has(part, display));

@@ -27,7 +27,7 @@ pub enum Compression {
 
 impl Compression {
     /// The compression that a file name indicates, and the name without that suffix.
-    pub(super) fn of_name(name: &str) -> (Self, &str) {
+    pub(super) fn from_name(name: &str) -> (Self, &str) {
         if let Some(name) = name.strip_suffix(".gz") {
             (Self::Gzip, name)
         } else if let Some(name) = name.strip_suffix(".zst") {
@@ -39,7 +39,7 @@ impl Compression {
 
     /// The compression that the first bytes indicate (RFC 1952, section 2.3.1; RFC 8878, section
     /// 3.1.1).
-    pub(super) fn of_content(bytes: &[u8]) -> Self {
+    pub(super) fn from_content(bytes: &[u8]) -> Self {
         match bytes {
             [0x1f, 0x8b, ..] => Self::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Zstd,
@@ -83,29 +83,29 @@ impl Compression {
 }
 
 /// The number of bytes that a source may still unpack to.
-pub(super) struct Allowance {
+pub(super) struct UnpackAllowance {
     left: u64,
     limit: u64,
 }
 
-impl Allowance {
+impl UnpackAllowance {
     pub(super) fn new(packed: u64) -> Self {
         let limit = packed.saturating_mul(MAX_RATIO).clamp(ANY_RATIO, MAX_UNPACKED);
         Self { left: limit, limit }
     }
 
     /// A reader that fails once it has returned more than the allowance.
-    pub(super) fn read<R: Read>(&mut self, inner: R) -> Bounded<'_, R> {
-        Bounded { inner, allowance: self }
+    pub(super) fn read<R: Read>(&mut self, inner: R) -> BoundedReader<'_, R> {
+        BoundedReader { inner, allowance: self }
     }
 }
 
-pub(super) struct Bounded<'a, R> {
+pub(super) struct BoundedReader<'a, R> {
     inner: R,
-    allowance: &'a mut Allowance,
+    allowance: &'a mut UnpackAllowance,
 }
 
-impl<R: Read> Read for Bounded<'_, R> {
+impl<R: Read> Read for BoundedReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         match self.allowance.left.checked_sub(read as u64) {
@@ -134,7 +134,7 @@ pub(super) fn open(path: &Path) -> io::Result<(BufReader<File>, u64)> {
 }
 
 /// One phrase for what went wrong while unpacking.
-pub(super) fn reason(error: &io::Error) -> String {
+pub(super) fn describe_error(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => "it ends too early: write or download it again".to_owned(),
         io::ErrorKind::FileTooLarge => error.to_string(),

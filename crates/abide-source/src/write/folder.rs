@@ -11,18 +11,18 @@ use cap_std::fs::{Dir, Metadata};
 
 use super::attributes;
 use super::journal::{self, Journal};
-use super::stop::before;
+use super::stop::stop_before;
 use super::temp_files::{self, TempFiles};
-use super::{Fill, end_of_links};
-use crate::printable::shown;
-use crate::source::canonical;
+use super::{Fill, resolve_links};
+use crate::printable::escape_unprintable;
+use crate::source::canonicalize;
 
 /// A folder that files are written below.
 ///
 /// Links in it are followed as long as they stay below it; one that leads out is refused. This is
 /// judged by its path for the message, and by the kernel for every access: a link that somebody
 /// puts there in between leads nowhere either.
-pub struct Folder {
+pub struct OpenFolder {
     /// Its path without links.
     path: PathBuf,
     dir: Arc<Dir>,
@@ -32,33 +32,33 @@ pub struct Folder {
     swept: Mutex<BTreeSet<PathBuf>>,
 }
 
-impl Folder {
+impl OpenFolder {
     /// Opens a folder. Its own path may lead through links: the user names it.
-    pub fn open(path: &Path) -> io::Result<Folder> {
-        Folder::of(path, TempFiles::default())
+    pub fn open(path: &Path) -> io::Result<OpenFolder> {
+        OpenFolder::of(path, TempFiles::default())
     }
 
     /// Opens a folder that may not exist yet.
-    pub fn make(path: &Path) -> io::Result<Folder> {
+    pub fn make(path: &Path) -> io::Result<OpenFolder> {
         let is_there = |it: &&Path| it.as_os_str().is_empty() || it.is_dir();
         let above = path.ancestors().find(is_there).unwrap_or(path);
         let missing = path.ancestors().take_while(|it| *it != above);
         let missing = missing.filter_map(|it| it.strip_prefix(above).ok().map(Path::to_owned));
         let mut missing: Vec<PathBuf> = missing.collect();
         if missing.is_empty() {
-            return Folder::open(path);
+            return OpenFolder::open(path);
         }
         missing.reverse();
         let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
         let dir = Arc::new(Dir::open_ambient_dir(above, ambient_authority())?);
         let made = temp_files::make_folders(&dir, &missing)?;
-        Folder::of(path, made)
+        OpenFolder::of(path, made)
     }
 
-    fn of(path: &Path, made: TempFiles) -> io::Result<Folder> {
+    fn of(path: &Path, made: TempFiles) -> io::Result<OpenFolder> {
         let path = fs::canonicalize(path)?;
         let dir = Arc::new(Dir::open_ambient_dir(&path, ambient_authority())?);
-        Ok(Folder { path, dir, _made: made, swept: Mutex::default() })
+        Ok(OpenFolder { path, dir, _made: made, swept: Mutex::default() })
     }
 
     /// Its path, without links.
@@ -68,7 +68,7 @@ impl Folder {
 
     /// Resolves a path of this folder, relative to it; an error if a link on the way leads
     /// out.
-    pub fn inside(&self, path: &Path) -> io::Result<PathBuf> {
+    pub fn resolve_inside(&self, path: &Path) -> io::Result<PathBuf> {
         if path.components().any(|it| !matches!(it, Component::Normal(_) | Component::CurDir)) {
             return Err(io::Error::other("it is outside of the folder"));
         }
@@ -77,26 +77,26 @@ impl Folder {
         for part in ancestors {
             let at = self.path.join(part);
             if at.is_symlink() {
-                let end = canonical(&end_of_links(&at)?);
+                let end = canonicalize(&resolve_links(&at)?);
                 if !end.starts_with(&self.path) {
                     return Err(io::Error::other(format!(
                         "`{}` is a link to `{}`, which is outside of `{}`: remove the link, or \
                          name the folder that it leads to",
-                        shown(&part.to_string_lossy()),
-                        shown(&end.to_string_lossy()),
-                        shown(&self.path.to_string_lossy()),
+                        escape_unprintable(&part.to_string_lossy()),
+                        escape_unprintable(&end.to_string_lossy()),
+                        escape_unprintable(&self.path.to_string_lossy()),
                     )));
                 }
             }
         }
-        let real = canonical(&end_of_links(&self.path.join(path))?);
+        let real = canonicalize(&resolve_links(&self.path.join(path))?);
         let real = real.strip_prefix(&self.path);
         real.map(Path::to_owned).map_err(|_| io::Error::other("it is outside of the folder"))
     }
 
     /// The content of a file; `None` if there is none.
     pub fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
-        match self.dir.read(self.inside(path)?) {
+        match self.dir.read(self.resolve_inside(path)?) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -104,8 +104,8 @@ impl Folder {
     }
 
     /// Fails if a file is there that its owner protects from being written.
-    fn unprotected(&self, path: &Path) -> io::Result<()> {
-        match self.dir.metadata(self.inside(path)?) {
+    fn check_unprotected(&self, path: &Path) -> io::Result<()> {
+        match self.dir.metadata(self.resolve_inside(path)?) {
             Ok(it) if it.permissions().readonly() => Err(read_only()),
             _ => Ok(()),
         }
@@ -118,7 +118,9 @@ impl Folder {
             None => Ok(false),
             Some(edited) if edited.is_empty() => Ok(true),
             Some(edited) => {
-                let names = edited.iter().map(|it| format!("`{}`", shown(&it.to_string_lossy())));
+                let names = edited
+                    .iter()
+                    .map(|it| format!("`{}`", escape_unprintable(&it.to_string_lossy())));
                 Err(io::Error::other(format!(
                     "an earlier run was interrupted while it wrote, and what it did was undone, but \
                      not in what was edited since: look at {}, and run the command again",
@@ -134,7 +136,7 @@ impl Folder {
     ///
     /// A link keeps pointing at the file that is written, and so do its other names; one that is
     /// read-only is refused.
-    pub fn apply(&self, changes: &[FileStep<'_>]) -> Result<(), Unmade> {
+    pub fn apply(&self, changes: &[FileStep<'_>]) -> Result<(), UnmadeChange> {
         let changes = changes.iter().filter(|it| it.old != it.new);
         let steps = changes.map(|it| self.step(it)).collect::<Result<Vec<_>, _>>()?;
         match &*steps {
@@ -143,65 +145,66 @@ impl Folder {
             [only] if only.new.is_some() && !only.in_place => return self.take(only),
             _ => {}
         }
-        let journal = Journal::begin(&self.dir, &steps).map_err(|error| steps[0].failed(error))?;
+        let journal =
+            Journal::begin(&self.dir, &steps).map_err(|error| steps[0].build_failure(error))?;
         let Err(why) = steps.iter().try_for_each(|it| self.take(it)) else {
-            return journal.close().map_err(|error| steps[0].failed(error));
+            return journal.close().map_err(|error| steps[0].build_failure(error));
         };
         match (journal.undo(), why) {
-            (Ok(more), Unmade::Edited(mut edited)) => {
+            (Ok(more), UnmadeChange::Edited(mut edited)) => {
                 edited.extend(more);
                 edited.sort();
                 edited.dedup();
-                Err(Unmade::Edited(edited))
+                Err(UnmadeChange::Edited(edited))
             }
-            (Ok(more), _) if !more.is_empty() => Err(Unmade::Edited(more)),
+            (Ok(more), _) if !more.is_empty() => Err(UnmadeChange::Edited(more)),
             (Ok(_), why) => Err(why),
             (Err(undone), why) => Err(why.and_stays(&undone)),
         }
     }
 
     /// A change, once it was compared with its file.
-    fn step<'a>(&self, change: &FileStep<'a>) -> Result<Step<'a>, Unmade> {
-        let mut step = Step {
+    fn step<'a>(&self, change: &FileStep<'a>) -> Result<WriteStep<'a>, UnmadeChange> {
+        let mut step = WriteStep {
             name: change.path,
             path: change.path.to_owned(),
             old: change.old,
             new: change.new,
             in_place: false,
         };
-        step.path = self.inside(change.path).map_err(|error| step.failed(error))?;
-        self.unprotected(&step.path).map_err(|error| step.failed(error))?;
-        self.unedited(&step)?;
+        step.path = self.resolve_inside(change.path).map_err(|error| step.build_failure(error))?;
+        self.check_unprotected(&step.path).map_err(|error| step.build_failure(error))?;
+        self.check_unedited(&step)?;
         let there = self.dir.metadata(&step.path);
         step.in_place = step.new.is_some() && there.is_ok_and(|it| has_other_names(&it));
         Ok(step)
     }
 
     /// Fails if the file of a step does not hold what it held when it was read.
-    fn unedited(&self, step: &Step<'_>) -> Result<(), Unmade> {
+    fn check_unedited(&self, step: &WriteStep<'_>) -> Result<(), UnmadeChange> {
         let now = match self.dir.read(&step.path) {
             Ok(now) => Some(now),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(step.failed(error)),
+            Err(error) => return Err(step.build_failure(error)),
         };
         match now.as_deref() == step.old {
             true => Ok(()),
-            false => Err(Unmade::Edited(vec![step.name.to_owned()])),
+            false => Err(UnmadeChange::Edited(vec![step.name.to_owned()])),
         }
     }
 
     /// Makes a change, if its file is still what it was. A signal finds it made or not begun.
-    fn take(&self, step: &Step<'_>) -> Result<(), Unmade> {
-        let failed = |error| step.failed(error);
+    fn take(&self, step: &WriteStep<'_>) -> Result<(), UnmadeChange> {
+        let failed = |error| step.build_failure(error);
         let Some(text) = step.new else {
-            before("a file is removed");
+            stop_before("a file is removed");
             {
-                let _all = temp_files::all();
-                self.unedited(step)?;
+                let _all = temp_files::lock_leftovers();
+                self.check_unedited(step)?;
                 self.dir.remove_file(&step.path).map_err(failed)?;
             }
-            before("folders without files go");
-            let _all = temp_files::all();
+            stop_before("folders without files go");
+            let _all = temp_files::lock_leftovers();
             for above in step.path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty()) {
                 // Fails at the first folder that is not empty.
                 if self.dir.remove_dir(above).is_err() {
@@ -211,16 +214,17 @@ impl Folder {
             return Ok(());
         };
         if step.in_place {
-            before("a file with several names is written in place");
-            let _all = temp_files::all();
-            self.unedited(step)?;
+            stop_before("a file with several names is written in place");
+            let _all = temp_files::lock_leftovers();
+            self.check_unedited(step)?;
             return journal::write_in_place(&self.dir, &step.path, text).map_err(failed);
         }
-        let temp = self.filled(&step.path, &mut |out| out.write_all(text)).map_err(failed)?.0;
-        let allows = || self.unedited(step).map_err(Stopped::Unmade);
+        let temp =
+            self.write_temp_file(&step.path, &mut |out| out.write_all(text)).map_err(failed)?.0;
+        let allows = || self.check_unedited(step).map_err(StopReason::Unmade);
         temp.keep_as(&step.path, allows).map_err(|it| match it {
-            Stopped::Unmade(unmade) => unmade,
-            Stopped::Io(error) => step.failed(error),
+            StopReason::Unmade(unmade) => unmade,
+            StopReason::Io(error) => step.build_failure(error),
         })
     }
 
@@ -232,7 +236,7 @@ impl Folder {
 
     /// Replaces a file with what `fill` writes. If that fails, the file keeps its old content.
     pub(super) fn replace_with(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<()> {
-        let real = self.inside(path)?;
+        let real = self.resolve_inside(path)?;
         let has_others = match self.dir.symlink_metadata(&real) {
             Ok(old) if old.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(old) if old.permissions().readonly() => return Err(read_only()),
@@ -240,7 +244,7 @@ impl Folder {
             Ok(_) => return Err(io::Error::other("it is not a regular file")),
             Err(_) => false,
         };
-        let (temp, mut file) = self.filled(&real, fill)?;
+        let (temp, mut file) = self.write_temp_file(&real, fill)?;
         if !has_others {
             return temp.keep_as(&real, || Ok::<(), io::Error>(()));
         }
@@ -252,19 +256,23 @@ impl Folder {
         let old = self.read(path)?;
         let written = self.apply(&[FileStep { path, old: old.as_deref(), new: Some(&new) }]);
         written.map_err(|why| match why {
-            Unmade::Failed { error, .. } => error,
-            Unmade::Edited(_) => io::Error::other("it was edited in the meantime"),
+            UnmadeChange::Failed { error, .. } => error,
+            UnmadeChange::Edited(_) => io::Error::other("it was edited in the meantime"),
         })
     }
 
     /// A temporary file beside `path` with what `fill` writes, and all else of the file there.
-    fn filled(&self, path: &Path, fill: &mut Fill<'_>) -> io::Result<(TempFiles, fs::File)> {
+    fn write_temp_file(
+        &self,
+        path: &Path,
+        fill: &mut Fill<'_>,
+    ) -> io::Result<(TempFiles, fs::File)> {
         let folder = path.parent().unwrap_or(Path::new(""));
         if self.swept.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
-            temp_files::sweep(&self.dir, folder);
+            temp_files::remove_abandoned(&self.dir, folder);
         }
-        let (temp, mut file) = temp_files::temporary_file(&self.dir, folder)?;
-        before("a temporary file is filled");
+        let (temp, mut file) = temp_files::create_temp_file(&self.dir, folder)?;
+        stop_before("a temporary file is filled");
         fill(&mut file)?;
         match self.dir.open(path) {
             Ok(old) => attributes::take_over(&old.into_std(), &file)?,
@@ -292,7 +300,7 @@ pub struct FileStep<'a> {
 }
 
 /// A change of a file in its place.
-pub(super) struct Step<'a> {
+pub(super) struct WriteStep<'a> {
     /// Its path for people.
     name: &'a Path,
     /// Its path without links.
@@ -303,15 +311,15 @@ pub(super) struct Step<'a> {
     pub(super) in_place: bool,
 }
 
-impl Step<'_> {
-    fn failed(&self, error: io::Error) -> Unmade {
-        Unmade::Failed { path: self.name.to_owned(), is_removal: self.new.is_none(), error }
+impl WriteStep<'_> {
+    fn build_failure(&self, error: io::Error) -> UnmadeChange {
+        UnmadeChange::Failed { path: self.name.to_owned(), is_removal: self.new.is_none(), error }
     }
 }
 
 /// The reason for changes that were not made.
 #[derive(Debug)]
-pub enum Unmade {
+pub enum UnmadeChange {
     /// Somebody edited these files since they were read. They were left as they are.
     Edited(Vec<PathBuf>),
     /// A file could not be written or deleted.
@@ -325,12 +333,12 @@ pub enum Unmade {
     },
 }
 
-impl Unmade {
+impl UnmadeChange {
     /// The same, where what was changed before could not be undone either.
-    fn and_stays(self, undone: &io::Error) -> Unmade {
+    fn and_stays(self, undone: &io::Error) -> UnmadeChange {
         let (path, is_removal, error) = match self {
-            Unmade::Failed { path, is_removal, error } => (path, is_removal, error),
-            Unmade::Edited(edited) => {
+            UnmadeChange::Failed { path, is_removal, error } => (path, is_removal, error),
+            UnmadeChange::Edited(edited) => {
                 let error = io::Error::other("it was edited in the meantime");
                 (edited.into_iter().next().unwrap_or_default(), false, error)
             }
@@ -339,19 +347,19 @@ impl Unmade {
             "{error}; what was written before it cannot be undone now ({undone}): the next command \
              that writes here undoes it"
         ));
-        Unmade::Failed { path, is_removal, error }
+        UnmadeChange::Failed { path, is_removal, error }
     }
 }
 
 /// The reason that keeps a temporary file from its place.
-enum Stopped {
-    Unmade(Unmade),
+enum StopReason {
+    Unmade(UnmadeChange),
     Io(io::Error),
 }
 
-impl From<io::Error> for Stopped {
-    fn from(error: io::Error) -> Stopped {
-        Stopped::Io(error)
+impl From<io::Error> for StopReason {
+    fn from(error: io::Error) -> StopReason {
+        StopReason::Io(error)
     }
 }
 

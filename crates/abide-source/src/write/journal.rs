@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::attributes;
-use super::folder::Step;
-use super::stop::before;
+use super::folder::WriteStep;
+use super::stop::stop_before;
 use super::temp_files::{self, Leftover};
 
 /// The path of the journal of a folder.
@@ -30,16 +30,16 @@ const MARK: &str = "mark";
 
 /// The content of the list.
 #[derive(Serialize, Deserialize)]
-struct List {
-    mark: Mark,
+struct JournalList {
+    mark: JournalMark,
     /// The folders that the change makes, the outermost first.
     folders: Vec<PathBuf>,
-    files: Vec<Entry>,
+    files: Vec<JournalEntry>,
 }
 
 /// The change of a file, by the digests of its content; nothing where it does not exist.
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct JournalEntry {
     path: PathBuf,
     old: Option<String>,
     new: Option<String>,
@@ -50,38 +50,38 @@ struct Entry {
 /// The mark that tells a journal that a run made here from one that came with a tree: nobody who
 /// only chooses what files hold can choose when and as what the system makes them.
 #[derive(PartialEq, Serialize, Deserialize)]
-struct Mark {
+struct JournalMark {
     file: u64,
     made: (i64, i64),
 }
 
-impl Mark {
+impl JournalMark {
     #[cfg(unix)]
-    fn of(file: &Metadata) -> io::Result<Mark> {
+    fn of(file: &Metadata) -> io::Result<JournalMark> {
         use cap_std::fs::MetadataExt;
-        Ok(Mark { file: file.ino(), made: (file.ctime(), file.ctime_nsec()) })
+        Ok(JournalMark { file: file.ino(), made: (file.ctime(), file.ctime_nsec()) })
     }
 
     #[cfg(not(unix))]
-    fn of(file: &Metadata) -> io::Result<Mark> {
+    fn of(file: &Metadata) -> io::Result<JournalMark> {
         let made = file.created()?.into_std().duration_since(std::time::UNIX_EPOCH);
         let made = made.map_err(io::Error::other)?;
-        Ok(Mark { file: 0, made: (made.as_secs() as i64, i64::from(made.subsec_nanos())) })
+        Ok(JournalMark { file: 0, made: (made.as_secs() as i64, i64::from(made.subsec_nanos())) })
     }
 }
 
 /// A change that is going on. It is undone unless it is [closed](Journal::close).
 pub(super) struct Journal {
-    open: Option<Arc<Open>>,
+    open: Option<Arc<OpenJournal>>,
 }
 
-struct Open {
+struct OpenJournal {
     dir: Arc<Dir>,
     /// Held as long as the run lives.
     _lock: Option<std::fs::File>,
 }
 
-impl Leftover for Open {
+impl Leftover for OpenJournal {
     fn clear(&self) {
         // What fails now, the next writer does.
         let _ = undo(&self.dir);
@@ -90,18 +90,18 @@ impl Leftover for Open {
 
 impl Journal {
     /// Writes down what the steps will change. They were compared with the files already.
-    pub(super) fn begin(dir: &Arc<Dir>, steps: &[Step<'_>]) -> io::Result<Journal> {
-        before("a journal is made");
+    pub(super) fn begin(dir: &Arc<Dir>, steps: &[WriteStep<'_>]) -> io::Result<Journal> {
+        stop_before("a journal is made");
         let journal = Journal::make(dir)?;
         // A signal finds a journal that is complete, or one that nobody is at work on.
         {
-            let _all = temp_files::all();
+            let _all = temp_files::lock_leftovers();
             prepare(dir, steps)?;
         }
-        before("a journal is complete");
+        stop_before("a journal is complete");
         {
-            let _all = temp_files::all();
-            dir.rename(at(UNFINISHED_LIST), dir, at(LIST))?;
+            let _all = temp_files::lock_leftovers();
+            dir.rename(journal_path(UNFINISHED_LIST), dir, journal_path(LIST))?;
         }
         Ok(journal)
     }
@@ -117,7 +117,7 @@ impl Journal {
                         // Another run took it for abandoned before it was locked.
                         continue;
                     }
-                    let open = Arc::new(Open { dir: Arc::clone(dir), _lock: lock });
+                    let open = Arc::new(OpenJournal { dir: Arc::clone(dir), _lock: lock });
                     all.push(Arc::clone(&open) as Arc<dyn Leftover>);
                     return Ok(Journal { open: Some(open) });
                 }
@@ -139,11 +139,11 @@ impl Journal {
 
     /// The change is made as a whole: forgets how to undo it.
     pub(super) fn close(mut self) -> io::Result<()> {
-        before("a journal goes");
-        let mut all = temp_files::all();
+        stop_before("a journal goes");
+        let mut all = temp_files::lock_leftovers();
         match self.open.take() {
             Some(open) => {
-                temp_files::forget(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
+                temp_files::remove_leftover(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
                 remove(&open.dir)
             }
             None => Ok(()),
@@ -152,10 +152,10 @@ impl Journal {
 
     /// Undoes the change. Returns the files that somebody edited since, which stay as they are.
     pub(super) fn undo(mut self) -> io::Result<Vec<PathBuf>> {
-        let mut all = temp_files::all();
+        let mut all = temp_files::lock_leftovers();
         match self.open.take() {
             Some(open) => {
-                temp_files::forget(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
+                temp_files::remove_leftover(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
                 undo(&open.dir)
             }
             None => Ok(Vec::new()),
@@ -166,21 +166,22 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         if let Some(open) = self.open.take() {
-            let mut all = temp_files::all();
-            temp_files::forget(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
+            let mut all = temp_files::lock_leftovers();
+            temp_files::remove_leftover(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
             open.clear();
         }
     }
 }
 
 /// Writes all that the journal holds, with the list under another name.
-fn prepare(dir: &Dir, steps: &[Step<'_>]) -> io::Result<()> {
-    dir.write(at(MARK), b"")?;
-    let mark = Mark::of(&dir.metadata(at(MARK))?)?;
-    let mut list = List { mark, folders: missing_folders(dir, steps), files: Vec::new() };
+fn prepare(dir: &Dir, steps: &[WriteStep<'_>]) -> io::Result<()> {
+    dir.write(journal_path(MARK), b"")?;
+    let mark = JournalMark::of(&dir.metadata(journal_path(MARK))?)?;
+    let mut list =
+        JournalList { mark, folders: list_missing_folders(dir, steps), files: Vec::new() };
     for (number, step) in steps.iter().enumerate() {
         if let Some(old) = step.old {
-            let kept = old_of(number);
+            let kept = old_path(number);
             let linked = match step.in_place {
                 true => Err(io::ErrorKind::Unsupported.into()),
                 false => dir.hard_link(&step.path, dir, &kept),
@@ -191,14 +192,14 @@ fn prepare(dir: &Dir, steps: &[Step<'_>]) -> io::Result<()> {
         if let Some(new) = step.new.filter(|_| step.in_place) {
             write_like(dir, &step.path, &new_of(number), new)?;
         }
-        list.files.push(Entry {
+        list.files.push(JournalEntry {
             path: step.path.clone(),
-            old: step.old.map(digest),
-            new: step.new.map(digest),
+            old: step.old.map(compute_digest),
+            new: step.new.map(compute_digest),
             in_place: step.in_place,
         });
     }
-    dir.write(at(UNFINISHED_LIST), serde_json::to_vec_pretty(&list)?)
+    dir.write(journal_path(UNFINISHED_LIST), serde_json::to_vec_pretty(&list)?)
 }
 
 /// Undoes the change that a dead run left in the middle, and waits for a living one. Returns the
@@ -242,8 +243,8 @@ fn is_of_us(dir: &Dir, journal: &Metadata) -> bool {
 }
 
 /// Returns true if the journal was made in this place, and did not come with a tree.
-fn is_from_here(dir: &Dir, list: &List) -> bool {
-    let mark = dir.symlink_metadata(at(MARK)).and_then(|it| Mark::of(&it));
+fn is_from_here(dir: &Dir, list: &JournalList) -> bool {
+    let mark = dir.symlink_metadata(journal_path(MARK)).and_then(|it| JournalMark::of(&it));
     mark.is_ok_and(|it| it == list.mark)
 }
 
@@ -262,8 +263,8 @@ fn is_at(dir: &Dir, open: &std::fs::File) -> bool {
     }
 }
 
-fn read_list(dir: &Dir) -> io::Result<Option<List>> {
-    match dir.read(at(LIST)) {
+fn read_list(dir: &Dir) -> io::Result<Option<JournalList>> {
+    match dir.read(journal_path(LIST)) {
         Ok(text) => Ok(serde_json::from_slice(&text).map(Some)?),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -287,7 +288,7 @@ fn undo(dir: &Dir) -> io::Result<Vec<PathBuf>> {
         return Err(trouble);
     }
     for folder in list.folders.iter().rev() {
-        temp_files::sweep(dir, folder);
+        temp_files::remove_abandoned(dir, folder);
         // Stays if somebody put something into it.
         let _ = dir.remove_dir(folder);
     }
@@ -296,22 +297,22 @@ fn undo(dir: &Dir) -> io::Result<Vec<PathBuf>> {
     Ok(edited)
 }
 
-impl Entry {
+impl JournalEntry {
     /// Gives the file its old content. False if somebody edited it since.
     fn undo(&self, dir: &Dir, number: usize) -> io::Result<bool> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        temp_files::sweep(dir, folder);
+        temp_files::remove_abandoned(dir, folder);
         let now = match dir.read(&self.path) {
             Ok(now) => Some(now),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             // Whatever is there, it is not of this change.
             Err(_) => return Ok(false),
         };
-        let found = now.as_deref().map(digest);
+        let found = now.as_deref().map(compute_digest);
         if found == self.old {
             return Ok(true);
         }
-        let (old, new) = (old_of(number), new_of(number));
+        let (old, new) = (old_path(number), new_of(number));
         let is_part = |it: &[u8]| {
             let whole = [&old, &new].map(|it| dir.read(it).unwrap_or_default());
             whole.iter().any(|whole| whole.starts_with(it))
@@ -329,7 +330,7 @@ impl Entry {
         dir.create_dir_all(folder)?;
         if dir.rename(&old, dir, &self.path).is_err() {
             // The folder is of another file system.
-            let beside = folder.join(temp_files::temporary_name(&format!("undo-{number}")));
+            let beside = folder.join(temp_files::build_temp_name(&format!("undo-{number}")));
             write_like(dir, &old, &beside, &dir.read(&old)?)?;
             dir.rename(&beside, dir, &self.path)?;
         }
@@ -354,7 +355,7 @@ fn write_like(dir: &Dir, like: &Path, path: &Path, text: &[u8]) -> io::Result<()
 
 /// Removes the journal, its list first. What no run puts there stays.
 fn remove(dir: &Dir) -> io::Result<()> {
-    if let Err(error) = dir.remove_file(at(LIST))
+    if let Err(error) = dir.remove_file(journal_path(LIST))
         && error.kind() != io::ErrorKind::NotFound
     {
         return Err(error);
@@ -373,7 +374,7 @@ fn remove(dir: &Dir) -> io::Result<()> {
     Ok(())
 }
 
-fn missing_folders(dir: &Dir, steps: &[Step<'_>]) -> Vec<PathBuf> {
+fn list_missing_folders(dir: &Dir, steps: &[WriteStep<'_>]) -> Vec<PathBuf> {
     let made = steps.iter().filter(|it| it.new.is_some());
     let above = made.flat_map(|it| it.path.ancestors().skip(1));
     let mut missing: Vec<PathBuf> = above
@@ -385,18 +386,18 @@ fn missing_folders(dir: &Dir, steps: &[Step<'_>]) -> Vec<PathBuf> {
     missing
 }
 
-fn at(name: &str) -> PathBuf {
+fn journal_path(name: &str) -> PathBuf {
     Path::new(FOLDER).join(name)
 }
 
-fn old_of(number: usize) -> PathBuf {
-    at(&format!("{number}.old"))
+fn old_path(number: usize) -> PathBuf {
+    journal_path(&format!("{number}.old"))
 }
 
 fn new_of(number: usize) -> PathBuf {
-    at(&format!("{number}.new"))
+    journal_path(&format!("{number}.new"))
 }
 
-fn digest(text: &[u8]) -> String {
+fn compute_digest(text: &[u8]) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Takes note that a step comes next, which `step` says as a clause. Nobody calls this who holds a
 /// lock: whatever comes meanwhile finds the run as it is between two steps.
-pub(super) fn before(step: &str) {
+pub(super) fn stop_before(step: &str) {
     if cfg!(debug_assertions) && is_asked_for() {
         let _ = writeln!(io::stderr(), "stopped before {step}");
         let _ = io::copy(&mut io::stdin(), &mut io::sink());

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use cap_std::fs::{Dir, File, OpenOptions};
 
-use super::stop::before;
+use super::stop::stop_before;
 
 const PREFIX: &str = ".abide-";
 const SUFFIX: &str = ".new";
@@ -20,10 +20,10 @@ const SUFFIX: &str = ".new";
 /// Files and folders that go unless they are kept.
 #[derive(Default)]
 pub(super) struct TempFiles {
-    listed: Option<Arc<Listed>>,
+    listed: Option<Arc<TempEntry>>,
 }
 
-struct Listed {
+struct TempEntry {
     dir: Arc<Dir>,
     file: Option<PathBuf>,
     /// Those that were created, the outermost first.
@@ -44,16 +44,16 @@ type Leftovers = Vec<Arc<dyn Leftover>>;
 static ALL: Mutex<Leftovers> = Mutex::new(Vec::new());
 
 /// Holds off signals: what is done meanwhile is done as a whole.
-pub(super) fn all() -> MutexGuard<'static, Leftovers> {
+pub(super) fn lock_leftovers() -> MutexGuard<'static, Leftovers> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes out what is kept, or what its owner clears.
-pub(super) fn forget(all: &mut Leftovers, it: &Arc<dyn Leftover>) {
+pub(super) fn remove_leftover(all: &mut Leftovers, it: &Arc<dyn Leftover>) {
     all.retain(|other| !Arc::ptr_eq(other, it));
 }
 
-impl Leftover for Listed {
+impl Leftover for TempEntry {
     /// Removes what is still there. A folder stays if somebody put something into it.
     fn clear(&self) {
         if let Some(file) = &self.file {
@@ -66,7 +66,7 @@ impl Leftover for Listed {
 }
 
 impl TempFiles {
-    fn listed(listed: Listed, all: &mut Leftovers) -> TempFiles {
+    fn listed(listed: TempEntry, all: &mut Leftovers) -> TempFiles {
         let listed = Arc::new(listed);
         all.push(Arc::clone(&listed) as Arc<dyn Leftover>);
         TempFiles { listed: Some(listed) }
@@ -78,8 +78,8 @@ impl TempFiles {
         path: &Path,
         allows: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        before("a temporary file takes its place");
-        let mut all = all();
+        stop_before("a temporary file takes its place");
+        let mut all = lock_leftovers();
         if let Some(listed) = self.listed.take() {
             let kept = allows().and_then(|()| match &listed.file {
                 Some(file) => Ok(listed.dir.rename(file, &listed.dir, path)?),
@@ -88,7 +88,7 @@ impl TempFiles {
             if kept.is_err() {
                 listed.clear();
             }
-            forget(&mut all, &(listed as Arc<dyn Leftover>));
+            remove_leftover(&mut all, &(listed as Arc<dyn Leftover>));
             return kept;
         }
         Ok(())
@@ -98,38 +98,38 @@ impl TempFiles {
 impl Drop for TempFiles {
     fn drop(&mut self) {
         if let Some(listed) = self.listed.take() {
-            let mut all = all();
+            let mut all = lock_leftovers();
             listed.clear();
-            forget(&mut all, &(listed as Arc<dyn Leftover>));
+            remove_leftover(&mut all, &(listed as Arc<dyn Leftover>));
         }
     }
 }
 
 /// Creates these folders, the outermost first, where they are missing.
 pub(super) fn make_folders(dir: &Arc<Dir>, folders: &[PathBuf]) -> io::Result<TempFiles> {
-    before("folders are made");
+    stop_before("folders are made");
     let mut all = signal_safe();
-    let mut listed = Listed { dir: Arc::clone(dir), file: None, folders: Vec::new() };
+    let mut listed = TempEntry { dir: Arc::clone(dir), file: None, folders: Vec::new() };
     listed.make(folders.iter().map(PathBuf::as_path))?;
     Ok(TempFiles::listed(listed, &mut all))
 }
 
 /// Creates a temporary file in a folder, and the folders on the way.
-pub(super) fn temporary_file(
+pub(super) fn create_temp_file(
     dir: &Arc<Dir>,
     folder: &Path,
 ) -> io::Result<(TempFiles, std::fs::File)> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    before("a temporary file is made");
+    stop_before("a temporary file is made");
     let mut all = signal_safe();
-    let mut listed = Listed { dir: Arc::clone(dir), file: None, folders: Vec::new() };
+    let mut listed = TempEntry { dir: Arc::clone(dir), file: None, folders: Vec::new() };
     let mut ancestors: Vec<&Path> =
         folder.ancestors().filter(|it| !it.as_os_str().is_empty()).collect();
     ancestors.reverse();
     listed.make(ancestors.into_iter())?;
     loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(temporary_name(&format!("{}-{number}", std::process::id())));
+        let path = folder.join(build_temp_name(&format!("{}-{number}", std::process::id())));
         match dir.open_with(&path, OpenOptions::new().read(true).write(true).create_new(true)) {
             Ok(file) => {
                 let file = file.into_std();
@@ -150,11 +150,11 @@ pub(super) fn temporary_file(
 }
 
 /// The name of a temporary file, which goes with the next writer if nobody holds its lock.
-pub(super) fn temporary_name(number: &str) -> String {
+pub(super) fn build_temp_name(number: &str) -> String {
     format!("{PREFIX}{number}{SUFFIX}")
 }
 
-impl Listed {
+impl TempEntry {
     fn make<'p>(&mut self, folders: impl Iterator<Item = &'p Path>) -> io::Result<()> {
         for folder in folders {
             match self.dir.create_dir(folder) {
@@ -187,7 +187,7 @@ fn is_ours(file: &std::fs::File) -> bool {
 }
 
 /// Removes the temporary files of dead processes from a folder.
-pub(super) fn sweep(dir: &Dir, folder: &Path) {
+pub(super) fn remove_abandoned(dir: &Dir, folder: &Path) {
     let at = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let Ok(entries) = dir.read_dir(at) else { return };
     for entry in entries.flatten() {
@@ -212,7 +212,7 @@ pub(super) fn signal_safe() -> MutexGuard<'static, Leftovers> {
         static HANDLED: Once = Once::new();
         HANDLED.call_once(signals::handle);
     }
-    all()
+    lock_leftovers()
 }
 
 #[cfg(unix)]
@@ -220,11 +220,11 @@ mod signals {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    use super::all;
+    use super::lock_leftovers;
 
     /// From now on, leftovers go before a signal ends the process.
     pub(super) fn handle() {
-        let ignored = ignored();
+        let ignored = ignore_signals();
         let ending = [SIGHUP, SIGINT, SIGTERM];
         let handled = ending.into_iter().filter(|it| ignored & (1 << (it - 1)) == 0);
         // Without it signals end the process as they always do.
@@ -233,7 +233,7 @@ mod signals {
             for signal in signals.forever() {
                 // Never unlocked again: nobody makes more. A folder is listed before its files, and a
                 // change before what it is made with.
-                let all = all();
+                let all = lock_leftovers();
                 all.iter().rev().for_each(|it| it.clear());
                 // Whoever waits for this process sees which signal ended it.
                 let _ = signal_hook::low_level::emulate_default_handler(signal);
@@ -243,7 +243,7 @@ mod signals {
 
     /// The signals that the process was started to ignore, a bit for each, such as SIGHUP under
     /// `nohup`. Only Linux says so without unsafe code.
-    fn ignored() -> u64 {
+    fn ignore_signals() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
         mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or_default()

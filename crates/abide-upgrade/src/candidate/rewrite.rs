@@ -18,6 +18,7 @@ use abide_schema::{
 use abide_syntax::{DeclId, DeclKind, Span, skip_byte_order_mark};
 
 use self::annotation_names::ANCESTRIES;
+use self::bodies::EditedBody;
 use self::rewriter::{FileRewriter, ImportNeeds, RewriteMode, ScopeChange, find_option_value};
 use super::comment_links::CommentLinks;
 use super::shortest_name::VisibleNames;
@@ -229,8 +230,10 @@ impl<'t> FileRewriter<'_, 't> {
             _ => {}
         }
         let regions = self.remove_statements(head, &children, &gone, blocks.is_empty());
-        if let (Some(parent), Some(body)) = (parent, body) {
-            self.insert_statements(parent, body, head, &children, &gone, &regions, blocks);
+        if let (Some(parent), Some(span)) = (parent, body) {
+            let (children, removed, regions) = (&children, &gone, &regions);
+            let body = EditedBody { parent, span, head, children, removed, regions };
+            self.insert_statements(&body, blocks);
         }
         for (id, _) in children.iter().zip(&gone).filter(|(_, gone)| !**gone) {
             self.rewrite_statement(*id, scope);

@@ -11,8 +11,8 @@ use abide_lint::{CarriedFile, InstanceOptions, pluralize};
 use abide_schema::{MessageId, PackageVersion};
 use abide_source::NamedFile;
 use abide_source::printable::count_line_and_column;
-use abide_source::printable::{self, shown as shown_name};
-use abide_source::write::{self, Unmade};
+use abide_source::printable::{self, escape_unprintable as shown_name};
+use abide_source::write::{self, UnmadeChange};
 use abide_source::{Progress, load};
 use rayon::prelude::*;
 
@@ -68,7 +68,7 @@ pub(super) fn convert_files(
     let way = parse_way(args.to.as_deref(), direction)?;
     let ty = args.ty.as_deref().map(|name| find_message(tree, name)).transpose()?;
     let dialect = args.reader.as_deref().and_then(Dialect::from_name);
-    progress.step(format!("translating {}", pluralize(files.len(), "file")));
+    progress.begin_step(format!("translating {}", pluralize(files.len(), "file")));
     let carried: Vec<ConvertedText> = files.par_iter().map(|file: &NamedFile| {
         let options = ReadOptions { notation: file.notation, ty, dialect };
         convert_text(tree, &translator, &file.bytes, options, way.as_ref()).map_err(|why| {
@@ -186,13 +186,13 @@ pub(super) fn convert_files(
 }
 
 /// The error of a file that was not replaced.
-fn replace_error(path: &Path, why: Unmade) -> Error {
+fn replace_error(path: &Path, why: UnmadeChange) -> Error {
     match why {
-        Unmade::Edited(_) => Error::Usage(format!(
+        UnmadeChange::Edited(_) => Error::Usage(format!(
             "`{}` was edited in the meantime, so it was not written: run the command again",
             path.display()
         )),
-        Unmade::Failed { error, .. } => {
+        UnmadeChange::Failed { error, .. } => {
             Error::File { what: format!("cannot write `{}`", path.display()), error }
         }
     }

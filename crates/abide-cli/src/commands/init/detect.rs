@@ -7,8 +7,8 @@ use std::path::Path;
 use abide_lint::{Config, Preset};
 use abide_source::LoadError;
 use abide_source::{
-    CONFIG, DefaultBranch, Loaded, Progress, Source, SourceError, SourceOptions, canonical, join,
-    load, read_settings,
+    CONFIG, DefaultBranch, LoadedTree, Progress, Source, SourceError, SourceOptions, canonicalize,
+    join, load, read_settings,
 };
 use serde_json::json;
 
@@ -169,7 +169,7 @@ fn join_first<'n>(names: impl ExactSizeIterator<Item = &'n String>) -> String {
 
 /// The names of a folder and of those around it, from the inside.
 fn collect_ancestor_names(folder: &Path) -> Vec<String> {
-    let full = canonical(folder);
+    let full = canonicalize(folder);
     let names = full.ancestors().map_while(|it| it.file_name()?.to_str().map(str::to_owned));
     names.collect()
 }
@@ -243,7 +243,7 @@ pub(super) fn collect_imports(global: &Global, folder: &Path) -> Result<BTreeSet
 
 /// All files of a folder, as if it were the only root; `None` if there is none. If all that it has
 /// are folders that links lead to, those are read.
-fn load_as_one_root(folder: &Path, progress: &Progress) -> Result<Option<Loaded>, Error> {
+fn load_as_one_root(folder: &Path, progress: &Progress) -> Result<Option<LoadedTree>, Error> {
     let options = SourceOptions::new(folder);
     if let Some(loaded) = load_if_any(&options, progress)? {
         return Ok(Some(loaded));
@@ -256,7 +256,10 @@ fn load_as_one_root(folder: &Path, progress: &Progress) -> Result<Option<Loaded>
 }
 
 /// Loads a source; `None` if it has no proto file.
-fn load_if_any(options: &SourceOptions<'_>, progress: &Progress) -> Result<Option<Loaded>, Error> {
+fn load_if_any(
+    options: &SourceOptions<'_>,
+    progress: &Progress,
+) -> Result<Option<LoadedTree>, Error> {
     match load(&Source::open(None, options)?, progress) {
         Err(LoadError::Source(SourceError::NoProtoFiles { .. })) => Ok(None),
         loaded => Ok(loaded.map(Some)?),

@@ -1,7 +1,7 @@
 //! The inputs of a run: everything that it reads, and the judgement of them.
 
 use abide_lint::{Accepted, FeatureFile, Lock, Options, Records, Report, RuleScope};
-use abide_source::{Loaded, Progress, Source, load, load_both, load_old};
+use abide_source::{LoadedTree, Progress, Source, load, load_both, load_old};
 
 use super::request::{CheckAction, CheckRequest};
 use crate::commands::changed::{LoadedTrees, TreeChange};
@@ -38,7 +38,7 @@ pub(in crate::commands) struct CheckInputs<'a> {
     pub(in crate::commands) sources: CheckSources,
     pub(in crate::commands) trees: LoadedTrees,
     /// The tree of the last release, if it is another one than the old tree.
-    pub(in crate::commands) released: Option<Loaded>,
+    pub(in crate::commands) released: Option<LoadedTree>,
     pub(in crate::commands) features: Vec<FeatureFile>,
     /// `abide.accepted`, read, and its text.
     pub(in crate::commands) accepted: Option<(Accepted, TextFile)>,
@@ -153,13 +153,13 @@ impl<'a> CheckInputs<'a> {
         };
         let features = match request.is_of_changes() {
             true => Vec::new(),
-            false => sources.new.features(settings.config.features.as_deref())?,
+            false => sources.new.read_features(settings.config.features.as_deref())?,
         };
         let accepted = match action {
             CheckAction::Accept => None,
             _ => settings.read_accepted(use_error_color(global))?,
         };
-        progress.step("judging");
+        progress.begin_step("judging");
         let change = sources.find_change(request, &progress);
         let instances = load_instances(request, change.as_ref(), &trees, &progress)?;
         let bump_command = request.format_bump_command();
@@ -187,7 +187,7 @@ impl<'a> CheckInputs<'a> {
             as_of: global.as_of.unwrap_or_else(today),
             scope: if is_of_changes { RuleScope::Changes } else { RuleScope::Everything },
             baseline: self.trees.baseline.as_ref().map(|old| &old.tree),
-            baseline_day: self.sources.find_old().and_then(Source::day),
+            baseline_day: self.sources.find_old().and_then(Source::get_commit_day),
             bump_baseline: self.released.as_ref().map(|old| &old.tree),
             counts_bump: true,
             changes: self.request.changes || judge.format.is_of_changes,
@@ -251,7 +251,7 @@ fn open_new(request: &CheckRequest<'_>) -> Result<Source, Error> {
         return Err(Error::Usage(message.to_owned()));
     }
     let display = settings.find_place(path).unwrap_or_else(|| path.clone());
-    Ok(source.typed(display, read_stdin()?[..].into()))
+    Ok(source.with_typed_text(display, read_stdin()?[..].into()))
 }
 
 fn open_old(

@@ -98,7 +98,7 @@ impl CheckInputs<'_> {
         };
         progress.finish();
         if global.verbose {
-            notes.extend(progress.timings());
+            notes.extend(progress.format_timings());
         }
         print_notes(global, &notes);
         let mut troubles = read_errors(&trees.loaded);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use abide_lint::{DerivationStep, TimelinePeriod};
-use abide_source::printable::shown;
+use abide_source::printable::escape_unprintable;
 use jiff::civil::Date;
 
 use super::{SimulationReport, compute_extent, format_span, last_day};
@@ -104,13 +104,13 @@ fn render_phrase(step: &DerivationStep) -> String {
         true => String::new(),
         false => format!(" <span class=\"keys\">{}</span>", escape(&step.keys.join(", "))),
     };
-    format!("{}{keys}", escape(&shown(&step.text)))
+    format!("{}{keys}", escape(&escape_unprintable(&step.text)))
 }
 
 fn render_life(report: &SimulationReport<'_>) -> String {
     let Some(life) = report.life else { return String::new() };
     let rows = life.events.iter().map(|event| [event.day.to_string(), render_phrase(&event.step)]);
-    let title = format!("Life of <bdi>{}</bdi>", escape(&shown(&life.name)));
+    let title = format!("Life of <bdi>{}</bdi>", escape(&escape_unprintable(&life.name)));
     format!(
         "<section>\n<h2>{title}</h2>\n{}</section>\n",
         render_table(["day", "what happens"], rows)

@@ -10,7 +10,7 @@ use gix::index::fs::Metadata;
 use gix::{ObjectId, Repository};
 
 use super::repository::{discover, first_line};
-use crate::source::paths::{canonical, is_proto, join, relative};
+use crate::source::paths::{canonicalize, is_proto, join, make_relative};
 
 /// A repository with files on disk, and an index of them.
 pub(super) struct Checkout {
@@ -23,13 +23,13 @@ impl Checkout {
     /// The checkout that encloses a folder; `None` if there is no repository, or only a bare one.
     pub(super) fn around(folder: &Path) -> Option<Checkout> {
         let repository = discover(folder).ok()?.to_thread_local();
-        let work = repository.workdir().map(canonical)?;
+        let work = repository.workdir().map(canonicalize)?;
         repository.index_path().exists().then_some(Checkout { repository, work })
     }
 
     /// Returns true if the last commit has a folder with this path, which is absolute.
     fn commits(&self, folder: &Path) -> bool {
-        let path = relative(folder, &self.work).filter(|it| !it.is_empty());
+        let path = make_relative(folder, &self.work).filter(|it| !it.is_empty());
         let head = self.repository.head_tree().ok();
         let found = head.zip(path).and_then(|(tree, path)| tree.lookup_entry_by_path(path).ok()?);
         found.is_some_and(|entry| entry.mode().is_tree())
@@ -69,7 +69,7 @@ impl OnRecord {
     /// into others on their way to the disk.
     pub(crate) fn below(folder: &Path) -> Option<OnRecord> {
         let checkout = Checkout::around(folder).filter(|it| !it.has_filters())?;
-        let folder = relative(folder, &checkout.work)?;
+        let folder = make_relative(folder, &checkout.work)?;
         Some(OnRecord { index: checkout.index().ok()?, work: checkout.work, folder })
     }
 
@@ -95,7 +95,7 @@ impl OnRecord {
 /// The facts that git's index would record of a regular file; `None` where the standard library
 /// does not say all of it.
 #[cfg(unix)]
-pub(crate) fn stat_of(found: &fs::Metadata) -> Option<Stat> {
+pub(crate) fn read_stat(found: &fs::Metadata) -> Option<Stat> {
     use std::os::unix::fs::MetadataExt;
     // Git keeps the low bits of each, too.
     let time = |seconds: i64, nanoseconds: i64| stat::Time {
@@ -153,14 +153,14 @@ fn is_rewriting(word: &str) -> bool {
 
 /// The proto files that git tracks, whether or not they are on disk.
 #[derive(Default)]
-pub(crate) struct Tracked {
+pub(crate) struct TrackedPaths {
     /// The top of the repository.
     work: PathBuf,
     /// Their paths from the top, sorted.
     files: Vec<BString>,
 }
 
-impl Tracked {
+impl TrackedPaths {
     /// Reads the index of the repository that encloses a folder. The result is empty if there is no
     /// repository, or only a bare one.
     pub(crate) fn around(folder: &Path) -> Result<Self, String> {
@@ -235,5 +235,5 @@ impl StagedTrees {
 /// it is removed, or a sparse checkout leaves it out.
 pub fn is_committed(folder: &Path, below: &str) -> bool {
     let checkout = Checkout::around(folder);
-    checkout.is_some_and(|it| it.commits(&canonical(folder).join(below)))
+    checkout.is_some_and(|it| it.commits(&canonicalize(folder).join(below)))
 }

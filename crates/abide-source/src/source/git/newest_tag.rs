@@ -4,7 +4,7 @@ use abide_schema::Glob;
 use gix::Repository;
 use semver::Version;
 
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 use crate::source::failure::SourceError;
 
 /// The number of tags that are named where none matches.
@@ -12,7 +12,7 @@ const MOST_NAMED: usize = 10;
 
 /// The reference that a revision names: for `newest(PATTERN)`, the tag with the highest version of
 /// those that match, by the order of semantic versions; otherwise the revision itself.
-pub(super) fn named(repo: &Repository, revision: &str) -> Result<String, SourceError> {
+pub(super) fn find_newest_tag(repo: &Repository, revision: &str) -> Result<String, SourceError> {
     let pattern = revision.strip_prefix("newest(").and_then(|it| it.strip_suffix(')'));
     let Some(pattern) = pattern else { return Ok(revision.to_owned()) };
     let unknown = |advice: String| SourceError::UnknownRevision {
@@ -21,16 +21,19 @@ pub(super) fn named(repo: &Repository, revision: &str) -> Result<String, SourceE
         may_come: true,
     };
     let glob = Glob::new(pattern).map_err(|reason| SourceError::unusable(revision, reason))?;
-    let tags = tags(repo);
+    let tags = list_tags(repo);
     let matching = tags.iter().filter(|it| glob.matches(it));
-    let newest = matching.filter_map(|tag| Some((version_of(pattern, tag)?, tag))).max();
+    let newest = matching.filter_map(|tag| Some((parse_version(pattern, tag)?, tag))).max();
     newest.map(|(_, tag)| format!("refs/tags/{tag}")).ok_or_else(|| {
         if repo.head().is_ok_and(|it| it.is_unborn()) {
             let advice = "there is no commit yet".to_owned();
             return SourceError::NoCommitYet { revision: revision.to_owned(), advice };
         }
-        let names: Vec<String> =
-            tags.iter().take(MOST_NAMED).map(|it| format!("`{}`", shown(it))).collect();
+        let names: Vec<String> = tags
+            .iter()
+            .take(MOST_NAMED)
+            .map(|it| format!("`{}`", escape_unprintable(it)))
+            .collect();
         let more = match tags.len().saturating_sub(MOST_NAMED) {
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -39,7 +42,7 @@ pub(super) fn named(repo: &Repository, revision: &str) -> Result<String, SourceE
             true => "the repository has no tags: tag the last release".to_owned(),
             false => format!(
                 "no tag with a version matches `{}`; the tags are {}{more}",
-                shown(pattern),
+                escape_unprintable(pattern),
                 names.join(", ")
             ),
         })
@@ -47,7 +50,7 @@ pub(super) fn named(repo: &Repository, revision: &str) -> Result<String, SourceE
 }
 
 /// The tags of a repository, sorted by name.
-fn tags(repo: &Repository) -> Vec<String> {
+fn list_tags(repo: &Repository) -> Vec<String> {
     let Ok(references) = repo.references() else { return Vec::new() };
     let Ok(found) = references.tags() else { return Vec::new() };
     let name = |it: gix::Reference<'_>| it.name().shorten().to_string();
@@ -58,7 +61,7 @@ fn tags(repo: &Repository) -> Vec<String> {
 
 /// The version in a tag: what stands where the pattern leaves it open, with `v` before it or not.
 /// Numbers that are left out are zero.
-fn version_of(pattern: &str, tag: &str) -> Option<Version> {
+fn parse_version(pattern: &str, tag: &str) -> Option<Version> {
     let literal = pattern.find(['*', '?', '[', '{']).unwrap_or(0);
     let text = tag.get(literal..)?;
     let text = &text[text.find(|it: char| it.is_ascii_digit())?..];
@@ -71,11 +74,12 @@ fn version_of(pattern: &str, tag: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
-    use super::version_of;
+    use super::parse_version;
 
     #[test]
     fn versions_stand_where_the_pattern_is_open() {
-        let version = |pattern: &str, tag: &str| version_of(pattern, tag).map(|it| it.to_string());
+        let version =
+            |pattern: &str, tag: &str| parse_version(pattern, tag).map(|it| it.to_string());
         assert_eq!(version("v*", "v1.4.0").as_deref(), Some("1.4.0"));
         assert_eq!(version("v*", "v2").as_deref(), Some("2.0.0"));
         assert_eq!(version("*", "v1.5.0-rc.1").as_deref(), Some("1.5.0-rc.1"));

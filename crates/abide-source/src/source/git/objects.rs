@@ -14,7 +14,7 @@ use crate::source::failure::TOO_LARGE;
 const MAX_LINKS: u32 = 40;
 
 /// An object at the end of a path.
-pub(super) struct Target {
+pub(super) struct PathTarget {
     /// The path with links resolved.
     pub(super) path: String,
     pub(super) id: ObjectId,
@@ -86,7 +86,7 @@ const UPDATE: &str = "run `git submodule update --init --recursive`, or in the s
                       --unshallow`";
 
 /// The submodule that a path of a tree leads into, and the commit that is recorded of it.
-pub(super) fn recorded<'p>(
+pub(super) fn find_recorded<'p>(
     repo: &Repository,
     tree: ObjectId,
     path: &'p str,
@@ -112,7 +112,7 @@ pub(super) fn walk_path(
     repo: &Repository,
     tree: ObjectId,
     path: &str,
-) -> Result<Option<Target>, PathError> {
+) -> Result<Option<PathTarget>, PathError> {
     let push = |todo: &mut Vec<String>, path: &str| {
         todo.extend(path.split('/').rev().map(str::to_owned));
     };
@@ -167,7 +167,7 @@ pub(super) fn walk_path(
         }
     }
     let path = done.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join("/");
-    Ok(Some(Target { path, id: end.0, kind: end.1 }))
+    Ok(Some(PathTarget { path, id: end.0, kind: end.1 }))
 }
 
 /// The file at the end of a path: `None` if there is none in the revision.
@@ -191,7 +191,11 @@ pub(super) fn find_folder(
 }
 
 /// Follows a path in the revision itself to its target.
-fn find(repo: &Repository, tree: ObjectId, path: &str) -> Result<Option<Target>, MissingObject> {
+fn find(
+    repo: &Repository,
+    tree: ObjectId,
+    path: &str,
+) -> Result<Option<PathTarget>, MissingObject> {
     match walk_path(repo, tree, path) {
         Err(PathError::Missing(missing)) => Err(missing),
         found => Ok(found.ok().flatten()),

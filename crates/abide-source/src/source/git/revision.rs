@@ -4,17 +4,17 @@ use gix::bstr::ByteSlice;
 use gix::{ObjectId, Repository};
 
 use super::objects::{MissingObject, REPAIR};
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 use crate::source::failure::SourceError;
-use crate::source::paths::below;
+use crate::source::paths::strip_folder;
 
 /// The object that a revision names, as in `git rev-parse`.
 ///
 /// A name with several meanings is refused, where git warns and takes the tag: who may push a tag
 /// need not be who may merge, and a tag with the name of a branch would turn a comparison off.
 pub(super) fn resolve_revision(repo: &Repository, revision: &str) -> Result<ObjectId, SourceError> {
-    let name = base_name(revision);
-    let meanings = meanings(repo, name);
+    let name = strip_suffixes(revision);
+    let meanings = list_meanings(repo, name);
     if meanings.len() > 1 {
         return Err(SourceError::AmbiguousRevision { name: name.to_owned(), meanings });
     }
@@ -34,7 +34,7 @@ pub(super) fn resolve_revision(repo: &Repository, revision: &str) -> Result<Obje
 }
 
 /// The name at the beginning of a revision: `main` of `main~3` and of `main@{1}`.
-fn base_name(revision: &str) -> &str {
+fn strip_suffixes(revision: &str) -> &str {
     let end = revision.find(['~', '^']).unwrap_or(revision.len());
     let end = revision.find("@{").map_or(end, |at| at.min(end));
     &revision[..end]
@@ -42,7 +42,7 @@ fn base_name(revision: &str) -> &str {
 
 /// The references that a name may mean, by the rules of `git rev-parse` for short names; one that
 /// is also a part of an object's id may mean that, too. Nobody can put anything before `HEAD`.
-fn meanings(repo: &Repository, name: &str) -> Vec<String> {
+fn list_meanings(repo: &Repository, name: &str) -> Vec<String> {
     if name.is_empty() || name == "HEAD" || name == "@" {
         return Vec::new();
     }
@@ -210,7 +210,7 @@ fn fetch_advice(repo: &Repository, name: &str, is_hex: bool) -> String {
             (None, Some(branch)) if !is_hex => format!(
                 "check its spelling with `git branch --all` and `git tag` (the current branch is \
                  `{}`)",
-                shown(&branch.shorten().to_str_lossy())
+                escape_unprintable(&branch.shorten().to_str_lossy())
             ),
             _ => "check its spelling with `git branch --all` and `git tag`".to_owned(),
         };
@@ -218,7 +218,7 @@ fn fetch_advice(repo: &Repository, name: &str, is_hex: bool) -> String {
     let of_remote = remotes.iter().find_map(|remote| {
         let remote = remote.to_str().ok()?;
         let name = name.strip_prefix("refs/remotes/").unwrap_or(name);
-        Some((remote, below(name, remote)?))
+        Some((remote, strip_folder(name, remote)?))
     });
     if let Some((remote, branch)) = of_remote {
         format!("run `git fetch {remote} {branch}:refs/remotes/{remote}/{branch}`")

@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use super::index::Checkout;
 use super::objects::read_blob;
 use super::repository::MAX_ENTRIES;
-use crate::source::ignored::private_folder;
-use crate::source::paths::{join, relative};
+use crate::source::ignored::find_private_folder;
+use crate::source::paths::{join, make_relative};
 
 /// The files that git tracks and a sparse checkout leaves out. For git, they are unchanged.
 pub(crate) struct LeftOut {
@@ -31,7 +31,7 @@ impl LeftOut {
     pub(crate) fn around(folder: &Path) -> Option<LeftOut> {
         // A look at one file spares most runs the index.
         let git = folder.ancestors().map(|it| it.join(".git")).find(|it| it.exists())?;
-        if !private_folder(&git)?.join("info/sparse-checkout").is_file() {
+        if !find_private_folder(&git)?.join("info/sparse-checkout").is_file() {
             return None;
         }
         let checkout = Checkout::around(folder)?;
@@ -57,7 +57,7 @@ impl LeftOut {
 
     /// The files below a folder, by their paths from there.
     pub(crate) fn below(&self, folder: &Path) -> impl Iterator<Item = (&str, ObjectId)> {
-        let top = relative(folder, &self.work).map(|it| match it.is_empty() {
+        let top = make_relative(folder, &self.work).map(|it| match it.is_empty() {
             true => it,
             false => it + "/",
         });
@@ -70,7 +70,7 @@ impl LeftOut {
 
     /// The file at a path on disk.
     pub(crate) fn at(&self, path: &Path) -> Option<ObjectId> {
-        self.has(&relative(path, &self.work)?)
+        self.has(&make_relative(path, &self.work)?)
     }
 
     /// The file with this path from the top.

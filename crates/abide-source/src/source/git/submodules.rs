@@ -7,21 +7,21 @@ use abide_schema::FileText;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 
-use super::objects::{MissingObject, PathError, Target, read_blob, recorded, walk_path};
+use super::objects::{MissingObject, PathError, PathTarget, find_recorded, read_blob, walk_path};
 use super::repository::find_tree;
-use crate::source::paths::{below, join};
+use crate::source::paths::{join, strip_folder};
 
 /// Finds a repository with a commit of the submodule at a path, and the tree of that commit: in the
 /// checkout of the submodule, or among those that git keeps. These outlive the checkout and another
 /// path, and linked worktrees share them.
-pub(super) fn repository_of(
+pub(super) fn open_repository(
     parent: &Repository,
     path: &str,
     commit: ObjectId,
 ) -> Option<(ThreadSafeRepository, ObjectId)> {
     let modules = parent.common_dir().join("modules");
     let near = parent.workdir().map(|it| it.join(path)).into_iter().chain([modules.join(path)]);
-    let far = std::iter::once_with(|| kept(&modules)).flatten();
+    let far = std::iter::once_with(|| list_kept(&modules)).flatten();
     let mut all = near.chain(far);
     all.find_map(|folder| {
         let repository = ThreadSafeRepository::open(folder).ok()?;
@@ -31,7 +31,7 @@ pub(super) fn repository_of(
 }
 
 /// The repositories in a folder, whose names may have slashes.
-fn kept(modules: &Path) -> Vec<PathBuf> {
+fn list_kept(modules: &Path) -> Vec<PathBuf> {
     let (mut found, mut open) = (Vec::new(), vec![modules.to_owned()]);
     while let Some(folder) = open.pop() {
         let entries = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
@@ -70,11 +70,11 @@ impl Submodules {
         }
         // A submodule of a submodule is among those of the outer one.
         let around = self.opened.iter().flat_map(|(at, all)| all.iter().map(move |it| (&**at, it)));
-        let parents = around.filter_map(|(at, repo)| Some((repo, below(place, at)?)));
+        let parents = around.filter_map(|(at, repo)| Some((repo, strip_folder(place, at)?)));
         let (found, tree) = [(own, place)]
             .into_iter()
             .chain(parents)
-            .find_map(|(repo, path)| repository_of(repo, path, commit))
+            .find_map(|(repo, path)| open_repository(repo, path, commit))
             .ok_or(MissingObject::submodule(commit))?;
         self.opened.entry(place.to_owned()).or_default().push(found.to_thread_local());
         Ok(tree)
@@ -92,7 +92,7 @@ impl Submodules {
         own: &Repository,
         tree: ObjectId,
         path: &str,
-    ) -> Result<Option<Target>, PathError> {
+    ) -> Result<Option<PathTarget>, PathError> {
         let (mut place, mut tree, mut rest) = (String::new(), tree, path.to_owned());
         // The submodule that the rest is in: its place, and which of its repositories.
         let mut inside: Option<(String, usize)> = None;
@@ -105,7 +105,7 @@ impl Submodules {
             if found.as_ref().is_some_and(|it| it.kind != EntryKind::Commit) {
                 return Ok(found);
             }
-            let Some((link, commit)) = recorded(repo, tree, &rest) else { return Ok(None) };
+            let Some((link, commit)) = find_recorded(repo, tree, &rest) else { return Ok(None) };
             place = join(&place, link);
             let known = self.opened.get(&place).into_iter().flatten();
             let mut known = known.map(|repo| find_tree(repo, commit)).enumerate();
@@ -113,7 +113,7 @@ impl Submodules {
             let (at, inner) = match known {
                 Some(known) => known,
                 None => {
-                    let (found, tree) = repository_of(repo, link, commit)
+                    let (found, tree) = open_repository(repo, link, commit)
                         .ok_or(PathError::Missing(MissingObject::submodule(commit)))?;
                     let opened = self.opened.entry(place.clone()).or_default();
                     opened.push(found.to_thread_local());
@@ -121,7 +121,7 @@ impl Submodules {
                 }
             };
             (tree, inside) = (inner, Some((place.clone(), at)));
-            rest = below(&rest, link).unwrap_or_default().to_owned();
+            rest = strip_folder(&rest, link).unwrap_or_default().to_owned();
         }
     }
 
@@ -132,7 +132,8 @@ impl Submodules {
         tree: ObjectId,
         path: &str,
     ) -> Result<Option<ObjectId>, MissingObject> {
-        let is_file = |it: &Target| matches!(it.kind, EntryKind::Blob | EntryKind::BlobExecutable);
+        let is_file =
+            |it: &PathTarget| matches!(it.kind, EntryKind::Blob | EntryKind::BlobExecutable);
         Ok(self.there(own, tree, path)?.filter(is_file).map(|it| it.id))
     }
 
@@ -152,7 +153,7 @@ impl Submodules {
         own: &Repository,
         tree: ObjectId,
         path: &str,
-    ) -> Result<Option<Target>, MissingObject> {
+    ) -> Result<Option<PathTarget>, MissingObject> {
         match self.find(own, tree, path) {
             Err(PathError::Missing(missing)) => Err(missing),
             found => Ok(found.ok().flatten()),

@@ -21,12 +21,12 @@ use super::objects::{MissingObject, PathError, REPAIR, read_blob};
 use super::repository::{MAX_ENTRIES, discover};
 use super::revision::resolve_commit;
 use super::submodules::Submodules;
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 use crate::source::contents::CONFIG;
 use crate::source::failure::SourceError;
-use crate::source::imports::{Import, Mount, place_imports};
-use crate::source::links::Links;
-use crate::source::paths::{canonical, is_proto, is_skipped, join, normalize, relative};
+use crate::source::imports::{ImportPath, ImportPlace, place_imports};
+use crate::source::links::LinkLimits;
+use crate::source::paths::{canonicalize, is_proto, is_skipped, join, make_relative, normalize};
 use crate::source::roots::RootLayout;
 use crate::source::spec::SourceOptions;
 
@@ -45,8 +45,8 @@ pub struct Timeline {
     /// The folder in the repository that is the tree.
     top: String,
     layout: Arc<RootLayout>,
-    imports: Vec<Import>,
-    links: Links,
+    imports: Vec<ImportPath>,
+    links: LinkLimits,
     /// The commit before the first one, if there is one.
     pub base: Option<Commit>,
     /// The commits to walk, oldest first.
@@ -116,9 +116,9 @@ impl Timeline {
         let repository = discover(options.base)?;
         let mut repo = repository.to_thread_local();
         repo.object_cache_size_if_unset(FOLDERS);
-        let work = repo.workdir().map(canonical);
+        let work = repo.workdir().map(canonicalize);
         let inside = |path: &Path| match &work {
-            Some(work) => relative(&canonical(path), work),
+            Some(work) => make_relative(&canonicalize(path), work),
             None => normalize(path.to_str()?),
         };
         let top = match (folder, &work) {
@@ -131,12 +131,12 @@ impl Timeline {
             .ok_or_else(|| unusable("the folder is outside the repository: name one inside it"))?;
         let mut layout = RootLayout::new(options.roots)?;
         // A folder of the repository is read at each commit; before it exists, it is empty.
-        let within = |written: &str| inside(&options.base.join(written)).map(Mount::Inside);
+        let within = |written: &str| inside(&options.base.join(written)).map(ImportPlace::Inside);
         // What holds of one commit is no news of a whole history.
         let imports = place_imports(options, within, Some(&top), &mut layout, &mut Vec::new());
         let mut notes = Vec::new();
-        let Line { base, commits, loss } = line(&repo, since, &mut notes)?;
-        let (repository, links) = (repository.clone(), Links::of(options.base, options));
+        let CommitLine { base, commits, loss } = walk_line(&repo, since, &mut notes)?;
+        let (repository, links) = (repository.clone(), LinkLimits::of(options.base, options));
         let layout = Arc::new(layout);
         Ok(Timeline { repository, top, layout, imports, links, base, commits, notes, loss })
     }
@@ -186,7 +186,7 @@ impl Timeline {
             mounts,
             looked_up: BTreeMap::new(),
             stand_ins: BTreeMap::new(),
-            losses: Losses::default(),
+            losses: LostObjects::default(),
         }
     }
 }
@@ -219,7 +219,7 @@ pub struct Cursor<'t> {
     looked_up: BTreeMap<Box<str>, Option<Imported>>,
     /// For each folder of a root that is missing, the one that is taken in its place.
     stand_ins: BTreeMap<(u32, String, ObjectId), Option<ObjectId>>,
-    losses: Losses,
+    losses: LostObjects,
 }
 
 /// The folder of a root: `None` if it is not there.
@@ -236,7 +236,7 @@ struct PreviousRoots {
 
 /// The objects that could not be read along the way. They are taken to be as before.
 #[derive(Default)]
-struct Losses {
+struct LostObjects {
     /// The commit that the cursor is at.
     commit: Option<ObjectId>,
     /// The first of them, one phrase each.
@@ -247,7 +247,7 @@ struct Losses {
     last: Option<(Option<ObjectId>, PathError)>,
 }
 
-impl Losses {
+impl LostObjects {
     /// The number that is named.
     const NAMED: usize = 10;
 
@@ -259,7 +259,7 @@ impl Losses {
     }
 
     fn add(&mut self, path: &str, reason: &dyn fmt::Display) {
-        if self.first.len() == Losses::NAMED {
+        if self.first.len() == LostObjects::NAMED {
             self.more += 1;
             return;
         }
@@ -267,7 +267,7 @@ impl Losses {
         let path = if path.is_empty() { "." } else { path };
         self.first.push(format!(
             "commit {commit}: cannot read `{}`, so it counts as it was before: {reason}",
-            shown(path)
+            escape_unprintable(path)
         ));
     }
 }
@@ -291,7 +291,7 @@ impl Cursor<'_> {
         }
         let mut found = BTreeMap::new();
         let mut entries = 0;
-        let (layout, roots) = self.roots_at(commit.tree);
+        let (layout, roots) = self.find_roots(commit.tree);
         let before = mem::replace(&mut self.layout, Arc::clone(&layout));
         for (root, now) in roots.into_iter().enumerate() {
             let now = match now {
@@ -322,12 +322,12 @@ impl Cursor<'_> {
 
     /// Finds the roots in a commit, and the folder of each: where the configuration of then had
     /// it, if it is not where it is today.
-    fn roots_at(&mut self, commit: ObjectId) -> (Arc<RootLayout>, Vec<RootFolder>) {
+    fn find_roots(&mut self, commit: ObjectId) -> (Arc<RootLayout>, Vec<RootFolder>) {
         let today = Arc::clone(&self.timeline.layout);
         let mut folders = self.folders(commit, &today.roots);
         let absent: Vec<bool> = folders.iter().map(|it| *it == Ok(None)).collect();
         if absent.contains(&true)
-            && let Some(former) = self.former_layout(commit, absent)
+            && let Some(former) = self.find_former_layout(commit, absent)
         {
             folders = self.folders(commit, &former.roots);
             return (former, folders);
@@ -344,14 +344,18 @@ impl Cursor<'_> {
 
     /// Finds the former places of roots, of which some are absent, by the configuration in a
     /// commit.
-    fn former_layout(&mut self, commit: ObjectId, absent: Vec<bool>) -> Option<Arc<RootLayout>> {
+    fn find_former_layout(
+        &mut self,
+        commit: ObjectId,
+        absent: Vec<bool>,
+    ) -> Option<Arc<RootLayout>> {
         let path = join(&self.timeline.top, CONFIG);
         let configuration = self.submodules.find_file(&self.repo, commit, &path).ok()??;
         let is_known =
             |it: &PreviousRoots| it.configuration == configuration && it.absent == absent;
         if !self.former.as_ref().is_some_and(is_known) {
             let text = || self.read(configuration).ok();
-            let layout = self.timeline.layout.former(|it| !absent[it], text).map(Arc::new);
+            let layout = self.timeline.layout.find_former(|it| !absent[it], text).map(Arc::new);
             self.former = Some(PreviousRoots { configuration, absent, layout });
         }
         self.former.as_ref()?.layout.clone()
@@ -481,7 +485,7 @@ impl Cursor<'_> {
     fn look_again(&mut self, tree: ObjectId) -> Result<Vec<Box<str>>, SourceError> {
         let mut changed = false;
         for (import, mount) in self.timeline.imports.iter().zip(&mut self.mounts) {
-            let Mount::Inside(folder) = &import.at else { continue };
+            let ImportPlace::Inside(folder) = &import.at else { continue };
             let now = match self.submodules.find_folder(&self.repo, tree, folder) {
                 Ok(now) => now,
                 Err(missing) => {
@@ -494,7 +498,7 @@ impl Cursor<'_> {
         let mut stale = Vec::new();
         if changed {
             for (path, before) in mem::take(&mut self.looked_up) {
-                let now = self.look_up(&path)?;
+                let now = self.find_imported(&path)?;
                 if now != before {
                     stale.push(path.clone());
                 }
@@ -509,19 +513,19 @@ impl Cursor<'_> {
         if let Some(known) = self.looked_up.get(path) {
             return Ok(known.clone());
         }
-        let found = self.look_up(path)?;
+        let found = self.find_imported(path)?;
         self.looked_up.insert(path.into(), found.clone());
         Ok(found)
     }
 
-    fn look_up(&mut self, path: &str) -> Result<Option<Imported>, SourceError> {
+    fn find_imported(&mut self, path: &str) -> Result<Option<Imported>, SourceError> {
         if normalize(path).as_deref() != Some(path) || path.is_empty() {
             return Ok(None);
         }
         let roots = self.timeline.layout.roots.len();
         for (index, import) in self.timeline.imports.iter().enumerate() {
             let content = match &import.at {
-                Mount::Inside(folder) => match self.commit {
+                ImportPlace::Inside(folder) => match self.commit {
                     Some(tree) => {
                         let path = join(folder, path);
                         let found = self.submodules.find_file(&self.repo, tree, &path);
@@ -530,10 +534,12 @@ impl Cursor<'_> {
                     }
                     None => None,
                 },
-                Mount::Beside(source, folder) => {
+                ImportPlace::Beside(source, folder) => {
                     source.find(&join(folder, path))?.map(Content::Disk)
                 }
-                Mount::Disk(folder) => self.timeline.links.find(folder, path)?.map(Content::Disk),
+                ImportPlace::Disk(folder) => {
+                    self.timeline.links.find(folder, path)?.map(Content::Disk)
+                }
             };
             if let Some(content) = content {
                 return Ok(Some(Imported { root: (roots + index) as u32, content }));
@@ -587,7 +593,7 @@ impl Cursor<'_> {
 
     /// The reasons for a walk that is not whole, one phrase each.
     pub fn losses(self) -> Vec<String> {
-        let Losses { first, more, .. } = self.losses;
+        let LostObjects { first, more, .. } = self.losses;
         let more = (more > 0).then(|| format!("{more} more times, something cannot be read"));
         self.timeline.loss.iter().cloned().chain(first).chain(more).collect()
     }
@@ -597,7 +603,7 @@ impl Cursor<'_> {
 pub struct Lost;
 
 /// A line of first parents.
-struct Line {
+struct CommitLine {
     /// The commit before the first one, if there is one.
     base: Option<Commit>,
     /// Oldest first.
@@ -607,11 +613,11 @@ struct Line {
 }
 
 /// The line of first parents from `HEAD` back to `since`.
-fn line(
+fn walk_line(
     repo: &Repository,
     since: Option<&str>,
     notes: &mut Vec<String>,
-) -> Result<Line, SourceError> {
+) -> Result<CommitLine, SourceError> {
     let head = resolve_commit(repo, "HEAD")?;
     let since = since.map(|since| Ok((since, resolve_commit(repo, since)?))).transpose()?;
     let shallow: BTreeSet<ObjectId> = match repo.shallow_commits() {
@@ -625,7 +631,7 @@ fn line(
     let mut dateless = BTreeSet::new();
     while let Some(id) = next {
         let missing = MissingObject::commit(id);
-        let Some((commit, tree, parent)) = whole_commit(repo, id) else {
+        let Some((commit, tree, parent)) = read_whole_commit(repo, id) else {
             let first: &Commit = commits.last().ok_or_else(|| unusable(missing))?;
             loss = Some(format!(
                 "the history starts after {}, because its parent cannot be read: {missing}",
@@ -635,7 +641,7 @@ fn line(
         };
         cut = shallow.contains(&id);
         next = if cut { None } else { parent };
-        let seconds = date(&commit.data).unwrap_or_else(|| {
+        let seconds = read_date(&commit.data).unwrap_or_else(|| {
             dateless.insert(id);
             0
         });
@@ -662,7 +668,7 @@ fn line(
             Some(place) => place,
             // It may be before what is missing.
             None if loss.is_some() => 0,
-            None => joined(repo, &commits, name, since, head, notes)?,
+            None => join_base(repo, &commits, name, since, head, notes)?,
         };
         let before = commits.drain(..=place).next_back();
         base = before;
@@ -694,36 +700,36 @@ fn line(
             ),
         });
     }
-    Ok(Line { base, commits, loss })
+    Ok(CommitLine { base, commits, loss })
 }
 
 /// A commit with its tree and its first parent; `None` if it cannot be read.
-fn whole_commit(
+fn read_whole_commit(
     repo: &Repository,
     id: ObjectId,
 ) -> Option<(gix::Commit<'_>, ObjectId, Option<ObjectId>)> {
     let commit = repo.find_commit(id).ok()?;
     let tree = commit.tree_id().ok()?.detach();
     let parent = commit.parent_ids().next().map(|it| it.detach());
-    let is_cut_off = parent.is_none() && field(&commit.data, "parent ").is_some();
+    let is_cut_off = parent.is_none() && find_field(&commit.data, "parent ").is_some();
     (!is_cut_off).then_some((commit, tree, parent))
 }
 
 /// The header line of a commit that begins with this word, without the word.
-fn field<'c>(commit: &'c [u8], word: &str) -> Option<&'c [u8]> {
+fn find_field<'c>(commit: &'c [u8], word: &str) -> Option<&'c [u8]> {
     let mut header = commit.lines().take_while(|line| !line.is_empty());
     header.find_map(|line| line.strip_prefix(word.as_bytes()))
 }
 
 /// Returns the time of a commit, in seconds since 1970; `None` if the date cannot be read. Old
 /// programs wrote such commits, and git accepts them.
-pub(super) fn date(commit: &[u8]) -> Option<i64> {
-    let (_, date) = field(commit, "committer ")?.rsplit_once_str(">")?;
+pub(super) fn read_date(commit: &[u8]) -> Option<i64> {
+    let (_, date) = find_field(commit, "committer ")?.rsplit_once_str(">")?;
     date.to_str().ok()?.split_whitespace().next()?.parse().ok()
 }
 
 /// The index of the commit on the line where the side line of a revision branched off.
-fn joined(
+fn join_base(
     repo: &Repository,
     commits: &[Commit],
     name: &str,
@@ -745,7 +751,10 @@ fn joined(
             }
             None => "they have no common commit: check that it belongs to this history".to_owned(),
         };
-        return Err(unusable(format!("`{}` is not an ancestor of `HEAD`: {way_out}", shown(name))));
+        return Err(unusable(format!(
+            "`{}` is not an ancestor of `HEAD`: {way_out}",
+            escape_unprintable(name)
+        )));
     }
     let known: BTreeSet<ObjectId> = repo
         .rev_walk([since])
@@ -757,13 +766,13 @@ fn joined(
     let place = place.ok_or_else(|| {
         unusable(format!(
             "`{}` was merged from an unrelated history: name a commit of the main line",
-            shown(name)
+            escape_unprintable(name)
         ))
     })?;
     notes.push(format!(
         "`{}` is on a branch that was merged later: the history starts after {}, where the branch \
          left the line of first parents",
-        shown(name),
+        escape_unprintable(name),
         commits[place].id.to_hex_with_len(10)
     ));
     Ok(place)

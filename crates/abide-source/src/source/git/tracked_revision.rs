@@ -7,12 +7,12 @@ use gix::bstr::ByteSlice;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, ThreadSafeRepository};
 
-use super::objects::{MissingObject, PathError, Target, read_blob, walk_path};
+use super::objects::{MissingObject, PathError, PathTarget, read_blob, walk_path};
 use super::repository::{MAX_ENTRIES, discover, find_tree, first_line};
 use super::revision::resolve_revision;
-use crate::printable::shown;
+use crate::printable::escape_unprintable;
 use crate::source::failure::SourceError;
-use crate::source::paths::{below, canonical, join, normalize, relative};
+use crate::source::paths::{canonicalize, join, make_relative, normalize, strip_folder};
 use crate::source::spec::split_subdir;
 
 /// Folders may nest this deep, whatever links are in them.
@@ -58,8 +58,8 @@ impl TrackedRevision {
             None => {
                 let base = Path::new(".");
                 let repository = discover(base)?;
-                let work = repository.to_thread_local().workdir().map(canonical);
-                let current = work.and_then(|work| relative(&canonical(base), &work));
+                let work = repository.to_thread_local().workdir().map(canonicalize);
+                let current = work.and_then(|work| make_relative(&canonicalize(base), &work));
                 (repository, current.unwrap_or_default())
             }
         };
@@ -92,7 +92,8 @@ impl TrackedRevision {
         let failed = |reason: String| SourceError::unusable(self.name.as_str(), reason);
         let at = ObjectId::from_hex(at.as_bytes()).map_err(|it| failed(it.to_string()))?;
         let tree = find_tree(&repo, at).map_err(failed)?;
-        let dead_end = |path: &str, end: PathError| failed(format!("`{}`: {end}", shown(path)));
+        let dead_end =
+            |path: &str, end: PathError| failed(format!("`{}`: {end}", escape_unprintable(path)));
         let top = walk_path(&repo, tree, &self.folder).map_err(|it| dead_end(&self.folder, it))?;
         let top = top.filter(|it| it.kind == EntryKind::Tree).ok_or_else(|| {
             SourceError::NoFolder { name: self.name.clone(), folder: self.folder.clone() }
@@ -116,8 +117,8 @@ impl TrackedRevision {
                 let path = join(&folder, file_name);
                 let (id, kind) = match entry.mode().kind() {
                     EntryKind::Link => match walk_path(&repo, tree, &join(&top.path, &path)) {
-                        Ok(Some(Target { path: target, id, kind }))
-                            if target == top.path || below(&target, &top.path).is_some() =>
+                        Ok(Some(PathTarget { path: target, id, kind }))
+                            if target == top.path || strip_folder(&target, &top.path).is_some() =>
                         {
                             (id, kind)
                         }
@@ -126,7 +127,7 @@ impl TrackedRevision {
                         Ok(Some(_)) | Err(_) => {
                             found.notes.push(format!(
                                 "`{}` is a link out of the folder and was not read",
-                                shown(&path)
+                                escape_unprintable(&path)
                             ));
                             continue;
                         }
@@ -139,9 +140,10 @@ impl TrackedRevision {
                         let text = read_blob(&repo, id).map_err(|it| dead_end(&path, it))?;
                         found.files.push((path, text));
                     }
-                    EntryKind::Commit => found
-                        .notes
-                        .push(format!("the submodule `{}` was not entered", shown(&path))),
+                    EntryKind::Commit => found.notes.push(format!(
+                        "the submodule `{}` was not entered",
+                        escape_unprintable(&path)
+                    )),
                     _ => {}
                 }
             }

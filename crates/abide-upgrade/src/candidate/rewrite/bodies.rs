@@ -13,6 +13,20 @@ pub(super) enum InsertedStatement {
     Reserved(usize, String),
 }
 
+/// A body whose statements are removed and inserted.
+pub(super) struct EditedBody<'b> {
+    pub(super) parent: DeclId,
+    /// The body with its braces.
+    pub(super) span: Span,
+    /// The end of the opening brace and of the comment on its line.
+    pub(super) head: u32,
+    pub(super) children: &'b [DeclId],
+    /// For each child, true if it is removed.
+    pub(super) removed: &'b [bool],
+    /// The removed spans, with comments and white space.
+    pub(super) regions: &'b [Span],
+}
+
 impl InsertedStatement {
     pub(super) fn index(&self) -> usize {
         match self {
@@ -92,36 +106,38 @@ impl<'t> FileRewriter<'_, 't> {
         !children.is_empty() && memchr::memchr(b'\n', body.of(self.text)).is_none()
     }
 
+    fn is_option(&self, id: DeclId) -> bool {
+        matches!(self.ast.decls[id as usize].kind, DeclKind::Option(_))
+    }
+
+    /// Inserts statements into a body that stands on the line of its braces.
+    fn insert_on_one_line(&mut self, body: &EditedBody<'_>, blocks: &[InsertedStatement]) {
+        for (at, block) in blocks.iter().enumerate() {
+            let previous = block.index().checked_sub(1).and_then(|it| body.children.get(it));
+            let position = previous.map_or(body.head, |id| self.find_end(*id));
+            let next = self.text.get(position as usize);
+            let is_close = next.is_none_or(|it| it.is_ascii_whitespace() || *it == b'}');
+            let gap = if is_close || at + 1 < blocks.len() { "" } else { " " };
+            let statement = block.format_on_one_line();
+            self.edits.push(Edit::insert(position, format!(" {statement}{gap}")));
+        }
+    }
+
     /// Inserts statements into a body.
-    #[expect(clippy::too_many_arguments, reason = "all of them describe one body")]
     pub(super) fn insert_statements(
         &mut self,
-        parent: DeclId,
-        body: Span,
-        head: u32,
-        children: &[DeclId],
-        gone: &[bool],
-        regions: &[Span],
+        body: &EditedBody<'_>,
         blocks: Vec<InsertedStatement>,
     ) {
-        let outer = self.read_indent(self.ast.decls[parent as usize].span.start);
+        let EditedBody { head, children, .. } = *body;
+        let outer = self.read_indent(self.ast.decls[body.parent as usize].span.start);
         let mut starts = children.iter().map(|id| self.ast.decls[*id as usize].span.start);
         let indent = match starts.find(|start| self.is_line_start(*start)) {
             Some(start) => self.read_indent(start),
             None => format!("{outer}{}", self.detect_indent_unit()),
         };
-        if self.is_one_line(body, children) {
-            let count = blocks.len();
-            for (at, block) in blocks.into_iter().enumerate() {
-                let previous = block.index().checked_sub(1).and_then(|before| children.get(before));
-                let position = previous.map_or(head, |id| self.find_end(*id));
-                let next = self.text.get(position as usize);
-                let is_close = next.is_none_or(|it| it.is_ascii_whitespace() || *it == b'}');
-                let gap = if is_close || at + 1 < count { "" } else { " " };
-                self.edits
-                    .push(Edit::insert(position, format!(" {}{gap}", block.format_on_one_line())));
-            }
-            return;
+        if self.is_one_line(body.span, children) {
+            return self.insert_on_one_line(body, &blocks);
         }
         let mut at = 0;
         // The last child before the place that stays; places ascend.
@@ -131,15 +147,15 @@ impl<'t> FileRewriter<'_, 't> {
             let count = blocks[at..].iter().take_while(|it| it.index() == place).count();
             let previous = place.checked_sub(1).and_then(|before| children.get(before));
             let position = previous.map_or(head, |id| self.find_end(*id));
-            let follows =
-                |id: &DeclId| matches!(self.ast.decls[*id as usize].kind, DeclKind::Option(_));
-            kept = (seen..place).rev().find(|before| !gone[*before]).or(kept);
+            kept = (seen..place).rev().find(|before| !body.removed[*before]).or(kept);
             seen = place;
             let mut text = match (kept, block) {
                 // A comment after the brace stays apart from the new statements.
-                (None, _) if position == head && head > body.start + 1 => "\n".to_owned(),
+                (None, _) if position == head && head > body.span.start + 1 => "\n".to_owned(),
                 (None, _) => String::new(),
-                (Some(before), InsertedStatement::Option(..)) if follows(&children[before]) => {
+                (Some(before), InsertedStatement::Option(..))
+                    if self.is_option(children[before]) =>
+                {
                     String::new()
                 }
                 // Earlier blocks in this place are already separated.
@@ -159,8 +175,8 @@ impl<'t> FileRewriter<'_, 't> {
                 text.push('\n');
             }
             text.push_str(&lines.join("\n"));
-            let follow = skip_removed(regions, position);
-            let rest = Span::new(follow, body.end).of(self.text);
+            let follow = skip_removed(body.regions, position);
+            let rest = Span::new(follow, body.span.end).of(self.text);
             let space: &[u8] =
                 &rest[..rest.iter().take_while(|it| it.is_ascii_whitespace()).count()];
             let lines = space.iter().filter(|it| **it == b'\n').count();
