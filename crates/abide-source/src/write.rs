@@ -3,17 +3,19 @@
 mod attributes;
 mod folder;
 mod journal;
+mod leftovers;
 mod stop;
+mod target;
 mod temp_files;
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use target::resolve_links;
 
 pub use folder::{FileStep, OpenFolder, UnmadeChange};
-
-/// The number of links that a path may lead through, as in most kernels; more are taken for a loop.
-const MAX_LINKS: u32 = 40;
+pub use target::Fill;
 
 /// Writes `bytes` to `target`, or to standard output when it is absent or `-`.
 ///
@@ -24,9 +26,6 @@ const MAX_LINKS: u32 = 40;
 pub fn write(target: Option<&Path>, bytes: &[u8]) -> io::Result<()> {
     write_with(target, &mut |out| out.write_all(bytes))
 }
-
-/// A function that writes the content of a file, piece by piece. It may write from another thread.
-pub type Fill<'a> = dyn FnMut(&mut (dyn Write + Send)) -> io::Result<()> + 'a;
 
 /// Writes as [`write()`] does, a content that never lies in memory as a whole. If `fill` fails, the
 /// target keeps its old content.
@@ -69,24 +68,6 @@ fn write_stream(stream: &mut (impl Write + Send), fill: &mut Fill<'_>) -> io::Re
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }
-}
-
-/// The path behind all links, whether or not it exists.
-fn resolve_links(path: &Path) -> io::Result<PathBuf> {
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        match fs::canonicalize(&path) {
-            Ok(path) => return Ok(path),
-            Err(_) if !path.is_symlink() => return Ok(path),
-            // `canonicalize` refuses a link to a file that does not exist yet; follow it here.
-            Err(_) => {
-                let target = fs::read_link(&path)?;
-                path = path.parent().unwrap_or(Path::new("")).join(target);
-            }
-        }
-    }
-    // The links form a loop, and `canonicalize` reports that.
-    fs::canonicalize(&path)
 }
 
 #[cfg(test)]

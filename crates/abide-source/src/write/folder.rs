@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata};
 
-use super::attributes;
 use super::journal::{self, Journal};
 use super::stop::stop_before;
+use super::target::{Fill, resolve_links};
 use super::temp_files::{self, TempFiles};
-use super::{Fill, resolve_links};
+use super::{attributes, leftovers};
 use crate::printable::escape_unprintable;
 use crate::source::canonicalize;
 
@@ -199,12 +199,12 @@ impl OpenFolder {
         let Some(text) = step.new else {
             stop_before("a file is removed");
             {
-                let _all = temp_files::lock_leftovers();
+                let _all = leftovers::lock_leftovers();
                 self.check_unedited(step)?;
                 self.dir.remove_file(&step.path).map_err(failed)?;
             }
             stop_before("folders without files go");
-            let _all = temp_files::lock_leftovers();
+            let _all = leftovers::lock_leftovers();
             for above in step.path.ancestors().skip(1).filter(|it| !it.as_os_str().is_empty()) {
                 // Fails at the first folder that is not empty.
                 if self.dir.remove_dir(above).is_err() {
@@ -215,7 +215,7 @@ impl OpenFolder {
         };
         if step.in_place {
             stop_before("a file with several names is written in place");
-            let _all = temp_files::lock_leftovers();
+            let _all = leftovers::lock_leftovers();
             self.check_unedited(step)?;
             return journal::write_in_place(&self.dir, &step.path, text).map_err(failed);
         }

@@ -18,8 +18,9 @@ use sha2::{Digest, Sha256};
 
 use super::attributes;
 use super::folder::WriteStep;
+use super::leftovers::{self, Leftover};
 use super::stop::stop_before;
-use super::temp_files::{self, Leftover};
+use super::temp_files;
 
 /// The path of the journal of a folder.
 pub(super) const FOLDER: &str = ".abide-journal";
@@ -95,12 +96,12 @@ impl Journal {
         let journal = Journal::make(dir)?;
         // A signal finds a journal that is complete, or one that nobody is at work on.
         {
-            let _all = temp_files::lock_leftovers();
+            let _all = leftovers::lock_leftovers();
             prepare(dir, steps)?;
         }
         stop_before("a journal is complete");
         {
-            let _all = temp_files::lock_leftovers();
+            let _all = leftovers::lock_leftovers();
             dir.rename(journal_path(UNFINISHED_LIST), dir, journal_path(LIST))?;
         }
         Ok(journal)
@@ -109,7 +110,7 @@ impl Journal {
     fn make(dir: &Arc<Dir>) -> io::Result<Journal> {
         let mut is_clear = false;
         loop {
-            let mut all = temp_files::signal_safe();
+            let mut all = leftovers::signal_safe();
             match dir.create_dir(FOLDER) {
                 Ok(()) => {
                     let lock = dir.open(FOLDER).map(cap_std::fs::File::into_std).ok();
@@ -140,10 +141,10 @@ impl Journal {
     /// The change is made as a whole: forgets how to undo it.
     pub(super) fn close(mut self) -> io::Result<()> {
         stop_before("a journal goes");
-        let mut all = temp_files::lock_leftovers();
+        let mut all = leftovers::lock_leftovers();
         match self.open.take() {
             Some(open) => {
-                temp_files::remove_leftover(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
+                leftovers::remove_leftover(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
                 remove(&open.dir)
             }
             None => Ok(()),
@@ -152,10 +153,10 @@ impl Journal {
 
     /// Undoes the change. Returns the files that somebody edited since, which stay as they are.
     pub(super) fn undo(mut self) -> io::Result<Vec<PathBuf>> {
-        let mut all = temp_files::lock_leftovers();
+        let mut all = leftovers::lock_leftovers();
         match self.open.take() {
             Some(open) => {
-                temp_files::remove_leftover(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
+                leftovers::remove_leftover(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
                 undo(&open.dir)
             }
             None => Ok(Vec::new()),
@@ -166,8 +167,8 @@ impl Journal {
 impl Drop for Journal {
     fn drop(&mut self) {
         if let Some(open) = self.open.take() {
-            let mut all = temp_files::lock_leftovers();
-            temp_files::remove_leftover(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
+            let mut all = leftovers::lock_leftovers();
+            leftovers::remove_leftover(&mut all, &(Arc::clone(&open) as Arc<dyn Leftover>));
             open.clear();
         }
     }

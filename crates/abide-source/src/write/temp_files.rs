@@ -1,17 +1,14 @@
-//! Leftovers of a run if it ended now: temporary files, folders without a file, and changes
-//! that are half made.
-//!
-//! It goes when the run fails and when a signal ends it. Nothing can be done about what a killed
-//! process leaves, except later: every temporary file is locked by the process that writes it, so
-//! one that can be locked belongs to nobody.
+//! Temporary files and folders without a file, which go unless they are kept. Every temporary file
+//! is locked by the process that writes it, so one that can be locked belongs to nobody.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use cap_std::fs::{Dir, File, OpenOptions};
 
+use super::leftovers::{Leftover, Leftovers, lock_leftovers, remove_leftover, signal_safe};
 use super::stop::stop_before;
 
 const PREFIX: &str = ".abide-";
@@ -28,29 +25,6 @@ struct TempEntry {
     file: Option<PathBuf>,
     /// Those that were created, the outermost first.
     folders: Vec<PathBuf>,
-}
-
-/// A leftover that must not stay when the run ends.
-pub(super) trait Leftover: Send + Sync {
-    /// Clears it. The caller holds the lock of [`all`].
-    fn clear(&self);
-}
-
-/// All that is left over, in the order in which it came.
-type Leftovers = Vec<Arc<dyn Leftover>>;
-
-/// All leftovers of this process. Whoever makes some, or keeps it, holds the lock, so that a signal
-/// finds either all of it or none.
-static ALL: Mutex<Leftovers> = Mutex::new(Vec::new());
-
-/// Holds off signals: what is done meanwhile is done as a whole.
-pub(super) fn lock_leftovers() -> MutexGuard<'static, Leftovers> {
-    ALL.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Takes out what is kept, or what its owner clears.
-pub(super) fn remove_leftover(all: &mut Leftovers, it: &Arc<dyn Leftover>) {
-    all.retain(|other| !Arc::ptr_eq(other, it));
 }
 
 impl Leftover for TempEntry {
@@ -202,50 +176,5 @@ pub(super) fn remove_abandoned(dir: &Dir, folder: &Path) {
         if dir.open(&path).is_ok_and(is_abandoned) {
             let _ = dir.remove_file(&path);
         }
-    }
-}
-
-/// The list, once signals are handled.
-pub(super) fn signal_safe() -> MutexGuard<'static, Leftovers> {
-    #[cfg(unix)]
-    {
-        static HANDLED: Once = Once::new();
-        HANDLED.call_once(signals::handle);
-    }
-    lock_leftovers()
-}
-
-#[cfg(unix)]
-mod signals {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::iterator::Signals;
-
-    use super::lock_leftovers;
-
-    /// From now on, leftovers go before a signal ends the process.
-    pub(super) fn handle() {
-        let ignored = ignore_signals();
-        let ending = [SIGHUP, SIGINT, SIGTERM];
-        let handled = ending.into_iter().filter(|it| ignored & (1 << (it - 1)) == 0);
-        // Without it signals end the process as they always do.
-        let Ok(mut signals) = Signals::new(handled) else { return };
-        std::thread::spawn(move || {
-            for signal in signals.forever() {
-                // Never unlocked again: nobody makes more. A folder is listed before its files, and a
-                // change before what it is made with.
-                let all = lock_leftovers();
-                all.iter().rev().for_each(|it| it.clear());
-                // Whoever waits for this process sees which signal ended it.
-                let _ = signal_hook::low_level::emulate_default_handler(signal);
-            }
-        });
-    }
-
-    /// The signals that the process was started to ignore, a bit for each, such as SIGHUP under
-    /// `nohup`. Only Linux says so without unsafe code.
-    fn ignore_signals() -> u64 {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or_default()
     }
 }
