@@ -63,16 +63,18 @@ pub(crate) type ReportFormat = OutputFormat<fn(&Report, &RenderContext) -> Vec<u
 /// The forms of a report.
 pub(crate) const REPORTS: &[ReportFormat] = &[
     HUMAN,
-    OutputFormat::plain(
+    ReportFormat::plain(
         "json",
         "JSON Lines: one object per finding, then a summary",
         json_lines::render,
-    ),
-    OutputFormat::plain(
+    )
+    .showing_waived(),
+    ReportFormat::plain(
         "sarif",
         "SARIF 2.1.0 for code scanning, with the page of every rule that reports",
         sarif::render,
-    ),
+    )
+    .showing_waived(),
     OutputFormat::plain(
         "junit",
         "JUnit XML: one suite per file; findings at error level are failures",
@@ -101,11 +103,12 @@ pub(crate) const REPORTS: &[ReportFormat] = &[
 ];
 
 /// The format of findings that keep a command from its work.
-pub(crate) const HUMAN: ReportFormat = OutputFormat::styled(
+pub(crate) const HUMAN: ReportFormat = ReportFormat::styled(
     "human",
     "For people: each finding with a snippet of its source",
     snippets::render,
-);
+)
+.showing_waived();
 
 /// Of `abide config upgrade` and `abide config downgrade`.
 pub(crate) type TranslationFormat =

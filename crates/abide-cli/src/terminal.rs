@@ -29,6 +29,7 @@ pub(crate) fn style(global: &Global, is_styled: bool) -> Style {
         width: if is_styled { find_width(global) } else { WIDTH },
         quiet: global.quiet,
         verbose: global.verbose,
+        shows_exempted: false,
     }
 }
 
@@ -40,6 +41,7 @@ pub(crate) fn error_style(global: &Global) -> Style {
         width: find_width(global),
         quiet: true,
         verbose: global.verbose,
+        shows_exempted: false,
     }
 }
 

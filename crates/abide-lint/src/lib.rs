@@ -42,8 +42,8 @@ pub use engine::{
 };
 pub use exceptions::format_waiver;
 pub use finding::{
-    Applied, Bump, ChangeFacts, ConfigError, Dependent, Finding, FindingLabel, Fix, FixEdit, Gone,
-    Group, Impact, Location, Origin, RuleDefaults, Severity,
+    Applied, Bump, ChangeFacts, ConfigError, Dependent, Exception, ExceptionKind, Finding,
+    FindingLabel, Fix, FixEdit, Gone, Group, Impact, Location, Origin, RuleDefaults, Severity,
 };
 pub use inputs::{
     Accepted, ApiRelease, FeatureFile, InstanceFile, InstanceOptions, InstanceSet, Options,

@@ -113,12 +113,19 @@ pub(crate) struct SelectArgs {
     /// by commas)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(crate) select: Vec<String>,
+    /// Leave out this rule or group, also where `--select` asks for it (repeatable, separated by
+    /// commas)
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    pub(crate) ignore: Vec<String>,
     /// Show only the N findings that weigh most; all of them still count
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Show how often each rule reports, instead of the findings
     #[arg(long, conflicts_with = "limit")]
     pub(crate) statistics: bool,
+    /// Show waived and accepted findings, too, with the reason; none of them counts
+    #[arg(long, conflicts_with = "statistics")]
+    pub(crate) waived: bool,
 }
 
 /// Arguments of the commands that compare.

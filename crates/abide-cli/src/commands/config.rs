@@ -18,7 +18,7 @@ use crate::args::{
     ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs, Global, TreeArgs,
 };
 use crate::error::Error;
-use crate::render::RenderContext;
+use crate::render::{RenderContext, Style};
 use crate::settings::{Settings, today};
 use crate::terminal::{eprint_line, style, use_error_color};
 
@@ -70,7 +70,10 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<CommandOutcome, Erro
         touched: &[],
         prefix: "",
         config_prefix: "",
-        style: style(global, args.format.is_styled),
+        style: Style {
+            shows_exempted: selection.shows_waived,
+            ..style(global, args.format.is_styled)
+        },
     };
     let (text, hidden) = match selection.count_by_rule(&report) {
         Some(counts) => (counts, None),

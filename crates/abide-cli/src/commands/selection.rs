@@ -1,16 +1,20 @@
 //! Selects the findings of a report, and how they are shown.
 
-use abide_lint::{Finding, Report, Rule, rule_family};
+use abide_lint::{Finding, Report, Rule, backtick, rule_family};
 
 use super::explain::find_rules;
 use crate::args::SelectArgs;
 use crate::error::Error;
-use crate::render::{ReportFormat, count_lines, count_table};
+use crate::render::{REPORTS, ReportFormat, count_lines, count_table};
 
 /// The selection of the command line.
 pub(super) struct FindingSelection {
     /// The rules to report; empty for all.
     rules: Vec<&'static Rule>,
+    /// The rules not to report.
+    ignored: Vec<&'static Rule>,
+    /// True to show the findings under an exception, too.
+    pub(super) shows_waived: bool,
     /// Writes how often each rule reports, if that is asked for.
     counts: Option<fn(&Report) -> String>,
 }
@@ -20,12 +24,14 @@ impl FindingSelection {
         show: &SelectArgs,
         format: &ReportFormat,
     ) -> Result<FindingSelection, Error> {
-        let mut rules = Vec::new();
-        for name in &show.select {
-            match rule_family(name) {
-                Some(family) => rules.extend(family.rules),
-                None => rules.extend(find_rules(name)?),
-            }
+        if show.waived && !format.shows_waived {
+            let name = format.name;
+            let formats = REPORTS.iter().filter(|it| it.shows_waived);
+            let formats: Vec<String> = formats.map(|it| backtick(it.name)).collect();
+            let formats = formats.join(" or ");
+            return Err(Error::Usage(format!(
+                "`--waived` has no format `{name}`: choose {formats}"
+            )));
         }
         let counts = match format.name {
             _ if !show.statistics => None,
@@ -37,23 +43,41 @@ impl FindingSelection {
                 )));
             }
         };
-        Ok(FindingSelection { rules, counts })
+        Ok(FindingSelection {
+            rules: collect_named(&show.select)?,
+            ignored: collect_named(&show.ignore)?,
+            shows_waived: show.waived,
+            counts,
+        })
     }
 
     /// Drops what is not asked for, so that it counts nowhere.
     pub(super) fn select(&self, report: &mut Report) {
-        if !self.rules.is_empty() {
+        if !self.rules.is_empty() || !self.ignored.is_empty() {
             report.retain(|finding| self.is_selected(finding));
         }
     }
 
     /// Returns true if a finding is asked for.
     pub(super) fn is_selected(&self, finding: &Finding) -> bool {
-        self.rules.is_empty() || self.rules.iter().any(|rule| rule.id == finding.rule)
+        let is_in = |rules: &[&Rule]| rules.iter().any(|rule| rule.id == finding.rule);
+        (self.rules.is_empty() || is_in(&self.rules)) && !is_in(&self.ignored)
     }
 
     /// Counts the findings of each rule, if that is asked for.
     pub(super) fn count_by_rule(&self, report: &Report) -> Option<Vec<u8>> {
         self.counts.map(|write| write(report).into_bytes())
     }
+}
+
+/// The rules of these names: those of a rule, a group, or a rule of another tool.
+fn collect_named(names: &[String]) -> Result<Vec<&'static Rule>, Error> {
+    let mut rules = Vec::new();
+    for name in names {
+        match rule_family(name) {
+            Some(family) => rules.extend(family.rules),
+            None => rules.extend(find_rules(name)?),
+        }
+    }
+    Ok(rules)
 }

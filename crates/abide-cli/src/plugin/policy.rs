@@ -117,8 +117,14 @@ impl PluginPolicy {
         tree: &'a Tree,
         old: Option<&'a Tree>,
     ) -> RenderContext<'a> {
-        let style =
-            Style { color: false, is_terminal: false, width: 100, quiet: false, verbose: false };
+        let style = Style {
+            color: false,
+            is_terminal: false,
+            width: 100,
+            quiet: false,
+            verbose: false,
+            shows_exempted: false,
+        };
         RenderContext {
             tree,
             old,

@@ -23,6 +23,8 @@ pub(crate) struct Style {
     pub(crate) quiet: bool,
     /// More: why each finding has its severity, and every reason.
     pub(crate) verbose: bool,
+    /// True to show waived and accepted findings, too.
+    pub(crate) shows_exempted: bool,
 }
 
 /// Everything that a renderer needs besides the findings.
@@ -173,6 +175,11 @@ impl<'a> RenderContext<'a> {
         report.findings.iter().filter(move |it| !quiet || it.severity == Severity::Error)
     }
 
+    /// The waived and accepted findings, as far as they are asked for.
+    pub(super) fn visible_exempted<'r>(&self, report: &'r Report) -> &'r [Finding] {
+        if self.style.shows_exempted { &report.exempted } else { &[] }
+    }
+
     /// The findings to show: errors first, and of these the heaviest.
     pub(super) fn sort_by_impact<'r>(&self, report: &'r Report) -> Vec<&'r Finding> {
         let mut findings: Vec<&Finding> = self.visible_findings(report).collect();
@@ -243,6 +250,9 @@ impl<'a> RenderContext<'a> {
     /// it, why it matters, and what to do.
     pub(super) fn collect_notes(&self, finding: &Finding) -> Vec<(&'static str, String)> {
         let mut notes = Vec::new();
+        if let Some(exception) = &finding.exception {
+            notes.push((exception.kind.word(), exception.reason.clone()));
+        }
         if let Some(change) = &finding.change {
             if !change.effects.is_empty() {
                 notes.push(("breaks", change.effects.to_string()));
@@ -317,6 +327,7 @@ mod tests {
                 width: 80,
                 quiet: false,
                 verbose: false,
+                shows_exempted: false,
             },
         };
         let sources = SnippetSources::new(&context);

@@ -17,6 +17,8 @@ pub(crate) struct OutputFormat<W: 'static> {
     pub(crate) is_of_changes: bool,
     /// True if it names the packages that a change touches, and their owners.
     pub(crate) names_packages: bool,
+    /// True if it can show waived and accepted findings.
+    pub(crate) shows_waived: bool,
     /// Writes it.
     pub(crate) write: W,
 }
@@ -24,17 +26,30 @@ pub(crate) struct OutputFormat<W: 'static> {
 impl<W: Copy> OutputFormat<W> {
     /// A format for people.
     pub(super) const fn styled(name: &'static str, help: &'static str, write: W) -> Self {
-        Self { name, help, is_styled: true, is_of_changes: false, names_packages: false, write }
+        Self { is_styled: true, ..Self::plain(name, help, write) }
     }
 
     /// A format for programs, the same wherever it is written to.
     pub(super) const fn plain(name: &'static str, help: &'static str, write: W) -> Self {
-        Self { name, help, is_styled: false, is_of_changes: false, names_packages: false, write }
+        Self {
+            name,
+            help,
+            is_styled: false,
+            is_of_changes: false,
+            names_packages: false,
+            shows_waived: false,
+            write,
+        }
     }
 
     /// The same, as a format that is about what changed.
     pub(super) const fn of_changes(self) -> Self {
         Self { is_of_changes: true, ..self }
+    }
+
+    /// The same, as a format that can show waived and accepted findings.
+    pub(super) const fn showing_waived(self) -> Self {
+        Self { shows_waived: true, ..self }
     }
 
     /// The same, as a format that names the packages of a change.

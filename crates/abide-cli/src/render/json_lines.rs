@@ -11,7 +11,8 @@ use super::context::{RenderContext, TextPlace};
 use super::json_object::insert;
 
 pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
-    let findings: Vec<&Finding> = context.visible_findings(report).collect();
+    let exempted = context.visible_exempted(report);
+    let findings: Vec<&Finding> = context.visible_findings(report).chain(exempted).collect();
     let lines: Vec<String> = findings
         .into_par_iter()
         .map(|finding| format_line(&build_finding(finding, context)))
@@ -51,7 +52,11 @@ fn format_line(value: &Value) -> String {
 
 fn build_finding(finding: &Finding, context: &RenderContext) -> Value {
     let mut object = Map::new();
-    insert(&mut object, "kind", "finding".into());
+    insert(
+        &mut object,
+        "kind",
+        if finding.exception.is_some() { "waived" } else { "finding" }.into(),
+    );
     insert(&mut object, "rule", finding.rule.into());
     insert(&mut object, "severity", finding.severity.word().into());
     insert(&mut object, "message", finding.message.as_str().into());
@@ -85,6 +90,10 @@ fn build_finding(finding: &Finding, context: &RenderContext) -> Value {
         object.insert("fixes".to_owned(), fixes.into());
     }
     object.insert("fingerprint".to_owned(), finding.fingerprint().into());
+    if let Some(exception) = &finding.exception {
+        insert(&mut object, "by", exception.kind.word().into());
+        insert(&mut object, "reason", exception.reason.as_str().into());
+    }
     Value::Object(object)
 }
 

@@ -244,8 +244,14 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Style =
-        Style { color: false, width: 60, quiet: false, verbose: false, is_terminal: true };
+    const PLAIN: Style = Style {
+        color: false,
+        width: 60,
+        quiet: false,
+        verbose: false,
+        is_terminal: true,
+        shows_exempted: false,
+    };
 
     #[test]
     fn no_page_shows_the_marks_of_its_test() {

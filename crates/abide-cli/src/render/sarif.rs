@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use abide_lint::{Finding, Fix, FixEdit, Report, Severity};
+use abide_lint::{Exception, ExceptionKind, Finding, Fix, FixEdit, Report, Severity};
 use abide_source::printable::escape_unprintable;
 use serde_json::{Map, Value, json};
 
@@ -11,10 +11,11 @@ use super::context::{RenderContext, TextPlace};
 use super::json_lines;
 use super::json_object::insert;
 use super::rule_page::strip_marks;
-use super::snippets::describe_exempted;
 
 pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
-    let findings: Vec<&Finding> = context.visible_findings(report).collect();
+    // Code scanning counts what is suppressed as closed; what is left out, as fixed.
+    let findings: Vec<&Finding> =
+        context.visible_findings(report).chain(&report.exempted).collect();
     let mut rules: BTreeMap<&str, usize> =
         findings.iter().map(|finding| (finding.rule, 0)).collect();
     for (index, at) in rules.values_mut().enumerate() {
@@ -26,7 +27,7 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
         .map(|finding| build_result(finding, rules[finding.rule], context))
         .collect();
     let rules: Vec<Value> = rules.keys().map(|id| build_descriptor(id)).collect();
-    let mut log = json!({
+    let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
@@ -40,12 +41,6 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
             "properties": json_lines::count_findings(report),
         }],
     });
-    if let Some(spared) = describe_exempted(report) {
-        log["runs"][0]["invocations"] = json!([{
-            "executionSuccessful": true,
-            "toolExecutionNotifications": [{ "level": "note", "message": build_message(&spared) }],
-        }]);
-    }
     format!("{log}\n").into_bytes()
 }
 
@@ -113,10 +108,23 @@ fn build_result(finding: &Finding, rule: usize, context: &RenderContext) -> Valu
         insert(&mut object, "fixes", fixes.into());
     }
     insert(&mut object, "partialFingerprints", json!({ "abide/v1": finding.fingerprint() }));
+    if let Some(exception) = &finding.exception {
+        insert(&mut object, "suppressions", json!([build_suppression(exception)]));
+    }
     if !properties.is_empty() {
         insert(&mut object, "properties", properties.into());
     }
     object.into()
+}
+
+/// An exception as SARIF's suppression, which a reviewer accepted with the change that brought it.
+fn build_suppression(exception: &Exception) -> Value {
+    let kind = match exception.kind {
+        ExceptionKind::Comment => "inSource",
+        ExceptionKind::Waiver | ExceptionKind::Accepted => "external",
+    };
+    let justification = escape_unprintable(&exception.reason);
+    json!({ "kind": kind, "status": "accepted", "justification": justification })
 }
 
 /// A fix, with the changes of each file together.

@@ -1,6 +1,6 @@
 //! The format for people: a snippet for each finding, with the path through the tree as labels.
 
-use abide_lint::{Applied, Bump, ConfigError, Finding, Report, Severity, pluralize};
+use abide_lint::{Applied, Bump, ConfigError, ExceptionKind, Finding, Report, Severity, pluralize};
 use abide_source::printable::escape_unprintable;
 use codespan_reporting::diagnostic::{self, Diagnostic};
 use codespan_reporting::term::termcolor::{Ansi, NoColor, WriteColor};
@@ -15,7 +15,8 @@ const CHUNK: usize = 32;
 
 pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     let sources = SnippetSources::new(context);
-    let shown = context.sort_by_impact(report);
+    let mut shown = context.sort_by_impact(report);
+    shown.extend(context.visible_exempted(report));
     let written = shown.par_chunks(CHUNK).map(|findings| {
         let diagnostics =
             findings.iter().map(|finding| build_diagnostic(finding, context, &sources));
@@ -125,6 +126,8 @@ fn build_diagnostic(
     sources: &SnippetSources,
 ) -> Diagnostic<usize> {
     let severity = match finding.severity {
+        // It counts for nothing, whatever its rule says.
+        _ if finding.exception.is_some() => diagnostic::Severity::Note,
         Severity::Error => diagnostic::Severity::Error,
         Severity::Warning => diagnostic::Severity::Warning,
         Severity::Note => diagnostic::Severity::Note,
@@ -180,10 +183,21 @@ fn build_diagnostic(
         )
 }
 
+/// The word for people before what falls under an exception.
+fn describe_exception(kind: ExceptionKind) -> &'static str {
+    match kind {
+        ExceptionKind::Comment | ExceptionKind::Waiver => "waived",
+        ExceptionKind::Accepted => "accepted",
+    }
+}
+
 /// The message of a finding. On a terminal its lines end at words; elsewhere it is one line, to be
 /// searched for.
 fn render_headline(finding: &Finding, context: &RenderContext) -> String {
-    let message = escape_unprintable(&finding.message);
+    let mut message = escape_unprintable(&finding.message);
+    if let Some(exception) = &finding.exception {
+        message = format!("{}: {message}", describe_exception(exception.kind));
+    }
     if !context.style.is_terminal {
         return message;
     }

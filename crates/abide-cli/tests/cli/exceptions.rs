@@ -217,7 +217,7 @@ fn every_report_counts_what_is_waived_and_accepted() {
     let formats = [
         ("human", "1 waived, 1 accepted"),
         ("json", "\"waived\":1,\"accepted\":1"),
-        ("sarif", "1 waived finding and 1 accepted finding are not shown"),
+        ("sarif", "\"waived\":1,\"accepted\":1"),
         ("junit", "1 waived finding"),
         ("github", "1 waived finding and 1 accepted finding are not shown"),
         ("gitlab", "1 waived finding and 1 accepted finding are not shown"),
@@ -232,4 +232,77 @@ fn every_report_counts_what_is_waived_and_accepted() {
             assert!(!ran.text().contains("Nothing changed"), "{command} {format}");
         }
     }
+}
+
+/// A tree with findings of one rule: one that a comment waives, one of a `[[waiver]]`, one of a
+/// comment of buf, and one that is accepted.
+fn exempted() -> TempDir {
+    let config = "[rules]\nfield-name-case = \"warning\"\n[[waiver]]\nrule = \"field-name-case\"\n\
+                  element = \"acme.user.v1.User.fooBar\"\nreason = \"spelled by the partner\"\n";
+    let fields = "  // abide:allow(field-name-case): old clients\n  string badName = 2;\n  \
+                  string fooBar = 3;\n  // buf:lint:ignore FIELD_LOWER_SNAKE_CASE\n  \
+                  string bazQux = 4;\n  string lastOne = 5;\n";
+    let tree = TempDir::new().unwrap();
+    put(tree.path(), &[("abide.toml", config), (USER, &user(fields))]);
+    ok(tree.path(), &["check", "--accept"]);
+    tree
+}
+
+#[test]
+fn waived_findings_are_shown_where_they_are_asked_for() {
+    let tree = exempted();
+    let expected = [
+        ("badName", "waiver", "old clients"),
+        ("fooBar", "waiver", "spelled by the partner"),
+        ("bazQux", "waiver", "buf:lint:ignore FIELD_LOWER_SNAKE_CASE"),
+        ("lastOne", "accepted", "it is recorded in `abide.accepted`"),
+    ];
+    for command in ["check", "lint"] {
+        let ran = abide(tree.path(), &[command, "--waived", "--format", "json"]);
+        let lines = ran.json();
+        let shown: Vec<_> = lines.iter().filter(|it| it["kind"] == "waived").collect();
+        assert_eq!((ran.status, shown.len()), (0, expected.len()), "{}", ran.text());
+        for (line, (field, by, reason)) in shown.iter().zip(expected) {
+            assert_eq!(line["element"], format!("acme.user.v1.User.{field}"));
+            assert_eq!((&line["by"], &line["reason"]), (&by.into(), &reason.into()));
+            assert_eq!(line["severity"], "warning", "its severity is that of the policy");
+        }
+        let human = abide(tree.path(), &[command, "--waived"]);
+        for (_, _, reason) in expected {
+            assert!(human.text().contains(reason), "{}", human.text());
+        }
+        let silent = abide(tree.path(), &[command, "--format", "json"]);
+        assert!(!silent.text().contains("\"waived\",\"rule\""), "{}", silent.text());
+    }
+    let ran = abide(tree.path(), &["check", "--waived", "--format", "html"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.stderr.contains("`--waived` has no format `html`"), "{}", ran.stderr);
+}
+
+#[test]
+fn sarif_suppresses_what_is_waived_or_accepted() {
+    let tree = exempted();
+    let ran = abide(tree.path(), &["check", "--format", "sarif"]);
+    let log: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    let kinds: Vec<_> = results.iter().map(|it| &it["suppressions"][0]["kind"]).collect();
+    assert_eq!(kinds, ["inSource", "external", "inSource", "external"]);
+    assert!(results.iter().all(|it| it["suppressions"][0]["justification"].is_string()));
+}
+
+#[test]
+fn ignored_rules_are_left_out_and_count_nowhere() {
+    let tree = exempted();
+    let ignored = ["check", "--ignore", "field-name-case", "--format", "json"];
+    let summary = abide(tree.path(), &ignored).json().pop().unwrap();
+    assert_eq!((&summary["waived"], &summary["accepted"]), (&0.into(), &0.into()));
+    // It wins over what is selected, and takes names of groups and other tools.
+    put(tree.path(), &[("abide.accepted", "")]);
+    for name in ["buf:FIELD_LOWER_SNAKE_CASE", "style", "import-unused"] {
+        let ran = abide(tree.path(), &["lint", "--select", "field-name-case", "--ignore", name]);
+        let is_left_out = !ran.text().contains("lastOne");
+        assert_eq!(is_left_out, name != "import-unused", "{name}: {}", ran.text());
+    }
+    let ran = abide(tree.path(), &["lint", "--ignore", "field-name-cas"]);
+    assert!(ran.status == 2 && ran.stderr.contains("field-name-case"), "{}", ran.stderr);
 }

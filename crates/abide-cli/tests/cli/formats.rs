@@ -47,9 +47,9 @@ fn decoded(uri: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What SARIF 2.1.0 requires, and what the JSON report says.
+/// What SARIF 2.1.0 requires, and what the JSON report says, also of what is waived.
 fn sarif(folder: &Path, args: &[&str]) {
-    let (findings, summary) = facts(folder, args);
+    let (findings, summary) = facts(folder, &[args, &["--waived"]].concat());
     let log: Value = serde_json::from_str(&report(folder, args, "sarif")).unwrap();
     assert_eq!(log["version"], "2.1.0");
     let runs = log["runs"].as_array().unwrap();
@@ -88,6 +88,7 @@ fn sarif(folder: &Path, args: &[&str]) {
         assert_eq!(result["ruleId"], finding["rule"]);
         assert_eq!(rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"], finding["rule"]);
         assert_eq!(result["level"], finding["severity"]);
+        assert_eq!(result["suppressions"].is_array(), finding["kind"] == "waived");
         assert!(!result["message"]["text"].as_str().unwrap().is_empty());
         assert_eq!(result["partialFingerprints"]["abide/v1"], finding["fingerprint"]);
         assert_eq!(result["locations"].as_array().unwrap().len(), 1);

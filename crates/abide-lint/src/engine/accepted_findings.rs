@@ -2,30 +2,32 @@
 
 use std::collections::BTreeSet;
 
-use crate::finding::{Applied, Finding, Fix, FixEdit, Location, Severity};
+use crate::finding::{Applied, ExceptionKind, Finding, Fix, FixEdit, Location, Severity};
 use crate::inputs::Accepted;
 use crate::rules;
 
-/// Removes accepted findings. Returns how many these were, and findings about lines that accept
-/// nothing although this run could have matched them.
+/// The reason of every line of `abide.accepted`.
+const RECORDED: &str = "it is recorded in `abide.accepted`";
+
+/// Removes accepted findings. Returns these, and findings about lines that accept nothing although
+/// this run could have matched them.
 pub(super) fn accept(
     accepted: &Accepted,
     findings: &mut Vec<Finding>,
     could_match: &dyn Fn(&str) -> bool,
-) -> (usize, Vec<Finding>) {
+) -> (Vec<Finding>, Vec<Finding>) {
     let lines = accepted.lines();
     let mut used = vec![false; lines.len()];
-    let before = findings.len();
-    findings.retain(|finding| {
-        // Findings of policy rules can be accepted too.
-        let mut found = false;
-        for line in accepted.lines_of(finding) {
-            used[line] = true;
-            found = true;
+    // Findings of policy rules can be accepted too.
+    let taken = findings.extract_if(.., |finding| {
+        let lines: Vec<usize> = accepted.lines_of(finding).collect();
+        for line in &lines {
+            used[*line] = true;
+            finding.except(ExceptionKind::Accepted, RECORDED);
         }
-        !found
+        !lines.is_empty()
     });
-    let count = before - findings.len();
+    let taken = taken.collect();
     let stale = lines.iter().zip(used).filter(|(line, used)| !used && could_match(&line.rule));
     let left: BTreeSet<(&str, &str)> =
         findings.iter().map(|it| (it.rule, it.element.as_str())).collect();
@@ -55,5 +57,5 @@ pub(super) fn accept(
         finding
     });
     let about = about.collect();
-    (count, about)
+    (taken, about)
 }

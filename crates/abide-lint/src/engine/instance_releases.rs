@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::finding::Finding;
 use crate::rule::Report;
 use crate::wording::pluralize;
 
@@ -13,9 +14,9 @@ pub fn join_releases(reports: Vec<(String, Report)>) -> Report {
     let mut known = BTreeMap::new();
     for (name, report) in reports {
         joined.files = joined.files.max(report.files);
-        joined.waived = joined.waived.max(report.waived);
-        joined.accepted = joined.accepted.max(report.accepted);
-        joined.spared.extend(report.spared);
+        let is_new = |it: &Finding| !joined.exempted.iter().any(|known| is_same(known, it));
+        let exempted: Vec<Finding> = report.exempted.into_iter().filter(is_new).collect();
+        joined.exempted.extend(exempted);
         for mut finding in report.findings {
             let key = (finding.location, finding.rule, finding.message.clone(), finding.severity);
             let at = *known.entry(key).or_insert(joined.findings.len());
@@ -42,8 +43,13 @@ pub fn join_releases(reports: Vec<(String, Report)>) -> Report {
         let numbers: Vec<_> = numbers.collect();
         (it.location.origin, std::cmp::Reverse(numbers.len()), numbers, it.location, it.rule)
     });
-    joined.retain(|_| true);
+    joined.count();
     joined
+}
+
+/// Returns true if two releases say the same of the same place.
+fn is_same(one: &Finding, other: &Finding) -> bool {
+    (one.location, one.rule, &one.message) == (other.location, other.rule, &other.message)
 }
 
 #[cfg(test)]

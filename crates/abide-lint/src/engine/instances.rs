@@ -8,6 +8,7 @@ use abide_schema::value::ReadError;
 use abide_validate::Evaluator;
 use rayon::prelude::*;
 
+use super::accepted_findings::accept;
 use super::severity::apply_severities;
 use crate::exceptions::{InstanceWaivers, Waivers};
 use crate::finding::{Finding, FindingLabel, Origin, Severity};
@@ -113,21 +114,21 @@ pub(super) fn apply_policy(
     // No rule about the tree runs, so nothing of it is prepared.
     let run = Options { scope: RuleScope::Changes, ..Options::on(options.as_of) };
     let context = Context::new(tree, policy, run);
-    let mut spared = Waivers::of(&context).take(&context, &mut findings);
+    let mut exempted = Waivers::of(&context).take(&context, &mut findings);
     let mut waivers = InstanceWaivers::of(files);
-    spared.extend(waivers.take(&mut findings, options.as_of));
+    exempted.extend(waivers.take(&mut findings, options.as_of));
     let ran = |rule: &Rule| rules.iter().any(|(it, _)| it.id == rule.id);
     findings.extend(waivers.report_defects(options.as_of, &ran));
     findings.sort_by_key(|it| (it.location, it.rule));
     apply_severities(&context, &mut findings);
-    let before = findings.len();
-    findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
+    if let Some(accepted) = options.accepted {
+        // Only a run over the tree says which lines accept nothing.
+        exempted.extend(accept(accepted, &mut findings, &|_| false).0);
+    }
     let mut report = Report {
         files: files.iter().filter(|it| it.is_judged).count(),
-        accepted: before - findings.len(),
-        waived: spared.len(),
         findings,
-        spared,
+        exempted,
         ..Report::default()
     };
     report.retain(|finding| finding.severity >= Severity::Note);

@@ -38,7 +38,7 @@ pub fn new_errors<'t>(
     let known = check(before, policy, Options { accepted: None, ..options });
     let mut by_fingerprint: BTreeMap<String, usize> = BTreeMap::new();
     let mut by_file: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for finding in known.findings.iter().chain(&known.spared) {
+    for finding in known.findings.iter().chain(&known.exempted) {
         *by_fingerprint.entry(finding.fingerprint()).or_default() += 1;
         if finding.severity < Severity::Error {
             continue;

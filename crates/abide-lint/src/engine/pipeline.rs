@@ -94,21 +94,20 @@ fn run_pipeline<'t>(
     };
     let sources = SourceFindings::of(&context, &findings);
     let mut waivers = Waivers::of(&context);
-    report.spared = waivers.take(&context, &mut findings);
+    report.exempted = waivers.take(&context, &mut findings);
     if let Some(sources) = &sources {
         sources.drop_repeated(&context, &mut findings);
     }
-    report.waived = report.spared.iter().filter(|it| reached.has(it)).count();
     apply_severities(&context, &mut findings);
-    apply_severities(&context, &mut report.spared);
+    apply_severities(&context, &mut report.exempted);
     let since =
         options.bump_baseline.map(|old| (old, check_since_release(tree, policy, options, old)));
     let accepted = options.accepted;
     let released =
         |tree, [changes, spared]: [_; 2]| ReleasedState { tree, changes, spared, accepted };
     let bump_from = match &since {
-        Some((old, since)) => Some(released(*old, [&*since.findings, &*since.spared])),
-        None => options.baseline.map(|old| released(old, [&*findings, &*report.spared])),
+        Some((old, since)) => Some(released(*old, [&*since.findings, &*since.exempted])),
+        None => options.baseline.map(|old| released(old, [&*findings, &*report.exempted])),
     };
     if let Some(released) = bump_from.as_ref().filter(|_| options.counts_bump) {
         let are_all = options.surfaces.is_empty();
@@ -130,9 +129,10 @@ fn run_pipeline<'t>(
         let mut unrecorded =
             unrecorded::check_recorded(tree, before, is_whole, &plan, options.bump_command);
         unrecorded.retain(|it| is_rule_on(policy, it));
-        let waived = waivers.take(&context, &mut unrecorded);
-        report.waived += waived.iter().filter(|it| reached.has(it)).count();
+        let mut waived = waivers.take(&context, &mut unrecorded);
         apply_severities(&context, &mut unrecorded);
+        apply_severities(&context, &mut waived);
+        report.exempted.extend(waived);
         findings.extend(unrecorded);
     }
     let ran = |rule: &Rule| {
@@ -162,22 +162,20 @@ fn run_pipeline<'t>(
         });
     }
     findings.retain(|it| reached.has(it));
-    report.spared.retain(|it| reached.has(it));
+    report.exempted.retain(|it| reached.has(it));
+    sort(&context, &mut report.exempted);
     if let Some(accepted) = options.accepted {
         let is_whole = !options.partial && reached.is_everything();
         let could_match = |rule: &str| is_whole && find_rule(rule).is_none_or(ran);
-        let (count, mut about_lines) = accept(accepted, &mut findings, &could_match);
-        report.accepted = count;
+        let (taken, mut about_lines) = accept(accepted, &mut findings, &could_match);
+        report.exempted.extend(taken);
         apply_severities(&context, &mut about_lines);
         findings.extend(about_lines);
     }
     sort(&context, &mut findings);
 
-    let count = |severity| findings.iter().filter(|it| it.severity == severity).count();
-    report.errors = count(Severity::Error);
-    report.warnings = count(Severity::Warning);
-    report.notes = count(Severity::Note);
     report.findings = findings;
+    report.count();
     report
 }
 

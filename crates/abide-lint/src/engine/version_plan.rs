@@ -17,7 +17,7 @@ pub fn plan_versions<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t
     let released = since.as_ref().map(|(old, since)| ReleasedState {
         tree: old,
         changes: &since.findings,
-        spared: &since.spared,
+        spared: &since.exempted,
         accepted: options.accepted,
     });
     plan_since(tree, policy, (options.records, options.as_of), released, &blocking)

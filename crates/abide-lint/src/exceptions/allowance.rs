@@ -18,6 +18,7 @@ pub(crate) struct WaiverText {
     /// The last day.
     pub(crate) until: Option<Date>,
     pub(crate) change: NamedChange,
+    pub(crate) reason: String,
 }
 
 /// The only change that a waiver is for; any, as far as nothing is set.
@@ -96,7 +97,8 @@ pub(crate) fn parse(words: &str) -> Result<WaiverText, (Span, WaiverDefect)> {
         let message = format!("`{id}` is about waivers and cannot be waived");
         return Err(invalid(id, message, "set it to `off` in `[rules]` instead"));
     }
-    let mut allowance = WaiverText { rule, until: None, change: NamedChange::default() };
+    let (until, change, reason) = (None, NamedChange::default(), String::new());
+    let mut allowance = WaiverText { rule, until, change, reason };
     for part in keys {
         let (key, quoted) = part.split_once('=').ok_or_else(malformed)?;
         let (key, quoted) = (key.trim(), quoted.trim());
@@ -130,6 +132,7 @@ pub(crate) fn parse(words: &str) -> Result<WaiverText, (Span, WaiverDefect)> {
         let message = format!("the waiver of `{id}` has no reason");
         return Err(invalid(words, message, SHAPE));
     }
+    allowance.reason = reason.to_owned();
     Ok(allowance)
 }
 

@@ -25,9 +25,9 @@ pub(super) fn collect_waivers<'t>(
     for (span, comments) in locations.iter_comments() {
         let covers = span.map_or(Covers::File, Covers::Span);
         let place = Place { file: file.id, span: span.unwrap_or_default() };
-        let waiver = |allows, until, change| {
+        let waiver = |allows, until, change, reason| {
             let (reach, comment) = (WaiverReach::Whole(covers), Span::default());
-            Waiver { allows, until, change, reach, place, comment, used: false }
+            Waiver { allows, until, change, reason, reach, place, comment, used: false }
         };
         let of_buf = of_buf.then_some(comments.leading.as_ref()).flatten();
         for line in of_buf.into_iter().flat_map(|it| lines(&it.text)) {
@@ -35,14 +35,15 @@ pub(super) fn collect_waivers<'t>(
             let aliases = id.into_iter().flat_map(ignored_by);
             waivers.extend(
                 aliases
-                    .map(|alias| waiver(WaivedRules::Alias(alias), None, NamedChange::default())),
+                    .map(|alias| (WaivedRules::Alias(alias), NamedChange::default()))
+                    .map(|(allows, change)| waiver(allows, None, change, line.to_owned())),
             );
         }
         let all = comments.detached.iter().chain(&comments.leading).chain(&comments.trailing);
         for line in all.flat_map(|it| lines(&it.text)).filter(|it| it.starts_with(MARKER)) {
             match parse(line) {
-                Ok(WaiverText { rule, until, change }) => {
-                    waivers.push(waiver(WaivedRules::Rule(rule), until, change));
+                Ok(WaiverText { rule, until, change, reason }) => {
+                    waivers.push(waiver(WaivedRules::Rule(rule), until, change, reason));
                 }
                 Err((_, defect)) => {
                     let package = file.package().name();

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use super::allowance::{NamedChange, WaiverText, parse};
 use super::waiver_defect::find_defect;
 use crate::checks::MARKER;
-use crate::finding::{Finding, Location, Origin};
+use crate::finding::{ExceptionKind, Finding, Location, Origin};
 use crate::inputs::InstanceFile;
 use crate::rule::Rule;
 
@@ -20,6 +20,7 @@ struct InstanceWaiver {
     rule: &'static Rule,
     until: Option<Date>,
     change: NamedChange,
+    reason: String,
     file: u32,
     /// The words of the waiver.
     span: Span,
@@ -54,15 +55,18 @@ impl InstanceWaivers {
                 + (text.len() - text.trim_start_matches('#').trim_start().len()) as u32;
             let span = Span::new(start, start + words.len() as u32);
             match parse(words) {
-                Ok(WaiverText { rule, until, change }) => self.waivers.push(InstanceWaiver {
-                    rule,
-                    until,
-                    change,
-                    file: number,
-                    span,
-                    covers: find_covered(file, *comment),
-                    used: false,
-                }),
+                Ok(WaiverText { rule, until, change, reason }) => {
+                    self.waivers.push(InstanceWaiver {
+                        rule,
+                        until,
+                        change,
+                        reason,
+                        file: number,
+                        span,
+                        covers: find_covered(file, *comment),
+                        used: false,
+                    })
+                }
                 Err((at, defect)) => {
                     let at = Span::new(start + at.start, start + at.end);
                     let location = Location::instance(number, at);
@@ -77,14 +81,20 @@ impl InstanceWaivers {
         let taken = findings.extract_if(.., |finding| {
             let Origin::Instance(file) = finding.location.origin else { return false };
             let start = finding.location.span.start;
-            let covering = self.waivers.iter_mut().filter(|it| {
+            let is_covering = |it: &&mut InstanceWaiver| {
                 it.file == file
                     && it.rule.id == finding.rule
                     && it.change.is_of(finding)
                     && it.until.is_none_or(|until| as_of <= until)
                     && it.covers.iter().any(|span| span.start <= start && start < span.end)
-            });
-            covering.map(|it| it.used = true).count() > 0
+            };
+            let covering: Vec<&mut InstanceWaiver> =
+                self.waivers.iter_mut().filter(is_covering).collect();
+            for waiver in covering {
+                waiver.used = true;
+                finding.except(ExceptionKind::Comment, &waiver.reason);
+            }
+            finding.exception.is_some()
         });
         taken.collect()
     }

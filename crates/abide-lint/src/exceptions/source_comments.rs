@@ -48,10 +48,11 @@ pub(super) fn collect_waivers<'t>(
             let place = Place { file: file.id, span: line };
             if words.starts_with(MARKER) {
                 match parse(words) {
-                    Ok(WaiverText { rule, until, change }) => waivers.push(Waiver {
+                    Ok(WaiverText { rule, until, change, reason }) => waivers.push(Waiver {
                         allows: WaivedRules::Rule(rule),
                         until,
                         change,
+                        reason,
                         reach: WaiverReach::Whole(covers),
                         place,
                         comment: comment.span,
@@ -85,8 +86,8 @@ pub(super) fn collect_waivers<'t>(
                         scopes.find_covered_for_buf(comment, covers, context.policy.follows(alias));
                     let (allows, reach) = (WaivedRules::Alias(alias), WaiverReach::Whole(covers));
                     let (until, change) = (None, NamedChange::default());
-                    let comment = comment.span;
-                    Waiver { allows, until, change, reach, place, comment, used: false }
+                    let (comment, reason) = (comment.span, words.to_owned());
+                    Waiver { allows, until, change, reason, reach, place, comment, used: false }
                 }));
             } else if of_linters {
                 linters.read(comment, token_end, line);
@@ -99,6 +100,7 @@ pub(super) fn collect_waivers<'t>(
             allows: WaivedRules::Alias(alias),
             until: None,
             change: NamedChange::default(),
+            reason: line.str(text).to_owned(),
             reach,
             place,
             comment: place.span,

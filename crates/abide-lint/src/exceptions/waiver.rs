@@ -13,6 +13,8 @@ pub(super) struct Waiver {
     pub(super) allows: WaivedRules,
     pub(super) until: Option<Date>,
     pub(super) change: NamedChange,
+    /// Its reason; of another linter's comment, the comment.
+    pub(super) reason: String,
     pub(super) reach: WaiverReach,
     /// From the marker to the end of its line.
     pub(super) place: Place,

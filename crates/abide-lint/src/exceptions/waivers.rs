@@ -16,7 +16,7 @@ use super::target_index::TargetIndex;
 use super::waiver::{WaivedRules, Waiver};
 use super::waiver_defect::find_defect;
 use super::waiver_scopes::WaiverScopes;
-use crate::finding::{Finding, Location, without_comment_line};
+use crate::finding::{ExceptionKind, Finding, Location, without_comment_line};
 use crate::policy::WaiverTarget;
 use crate::rule::{Context, Rule};
 use crate::rules::{WAIVER_UNUSED, find_rule};
@@ -87,7 +87,6 @@ impl<'p> Waivers<'p> {
         let holds = |until: Option<Date>| until.is_none_or(|until| context.as_of <= until);
         findings
             .extract_if(.., |finding| {
-                let mut taken = false;
                 let place = finding.location.place();
                 let covering = |it| self.scopes.find_covering(context.tree, finding, it);
                 for number in place.map_or_else(Vec::new, covering) {
@@ -95,7 +94,7 @@ impl<'p> Waivers<'p> {
                     let is_meant = |it: &&mut Waiver| holds(it.until) && it.change.is_of(finding);
                     if let Some(waiver) = waiver.filter(is_meant) {
                         waiver.used = true;
-                        taken = true;
+                        finding.except(ExceptionKind::Comment, &waiver.reason);
                     }
                 }
                 for number in self.in_config.find_covering(finding) {
@@ -103,10 +102,10 @@ impl<'p> Waivers<'p> {
                     let rule = waiver.rule.is_none_or(|rule| rule == finding.rule);
                     if rule && holds(waiver.until) {
                         self.used[number] = true;
-                        taken = true;
+                        finding.except(ExceptionKind::Waiver, &waiver.reason);
                     }
                 }
-                taken
+                finding.exception.is_some()
             })
             .collect()
     }

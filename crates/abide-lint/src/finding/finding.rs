@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use super::aliases;
 use super::bump_level::Bump;
 use super::dependent::Dependent;
+use super::exception::{Exception, ExceptionKind};
 use super::fix::Fix;
 use super::location::Location;
 use super::statement_locations::feature_place;
@@ -84,6 +85,8 @@ pub struct Finding {
     pub releases: Vec<String>,
     /// The parts that only a finding about a change has.
     pub change: Option<Box<ChangeFacts>>,
+    /// The exception that it falls under; `None` for what is reported.
+    pub exception: Option<Box<Exception>>,
 }
 
 /// The additional parts of a finding about a change.
@@ -158,7 +161,14 @@ impl Finding {
             aliases: Vec::new(),
             releases: Vec::new(),
             change: None,
+            exception: None,
         }
+    }
+
+    /// Marks it as falling under an exception, unless it falls under another one already.
+    pub(crate) fn except(&mut self, kind: ExceptionKind, reason: &str) {
+        self.exception
+            .get_or_insert_with(|| Box::new(Exception { kind, reason: reason.to_owned() }));
     }
 
     /// Returns what it breaks; nothing, unless it is about a change.

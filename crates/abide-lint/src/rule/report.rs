@@ -1,7 +1,7 @@
 //! What a run found.
 
 use super::rule::Rule;
-use crate::finding::{Bump, Finding, Severity};
+use crate::finding::{Bump, ExceptionKind, Finding, Severity};
 
 /// The result of a run.
 #[derive(Clone, Debug, Default)]
@@ -35,18 +35,30 @@ pub struct Report {
     /// The packages that were not judged, because a file of theirs does not parse, in the order of
     /// their names; the empty name stands for files without a package.
     pub not_judged: Vec<String>,
-    /// The waived findings, with the severities of the policy.
-    pub spared: Vec<Finding>,
+    /// The findings under an exception: waived and accepted ones, with the severities of the
+    /// policy.
+    pub exempted: Vec<Finding>,
 }
 
 impl Report {
     /// Keeps only some of the findings, and counts those.
-    pub fn retain(&mut self, keep: impl FnMut(&Finding) -> bool) {
-        self.findings.retain(keep);
+    pub fn retain(&mut self, mut keep: impl FnMut(&Finding) -> bool) {
+        self.findings.retain(&mut keep);
+        self.exempted.retain(keep);
+        self.count();
+    }
+
+    /// Counts the findings anew.
+    pub(crate) fn count(&mut self) {
         let count = |severity| self.findings.iter().filter(|it| it.severity == severity).count();
         self.errors = count(Severity::Error);
         self.warnings = count(Severity::Warning);
         self.notes = count(Severity::Note);
+        let is_accepted = |it: &&Finding| {
+            it.exception.as_ref().is_some_and(|it| it.kind == ExceptionKind::Accepted)
+        };
+        self.accepted = self.exempted.iter().filter(is_accepted).count();
+        self.waived = self.exempted.len() - self.accepted;
     }
 
     /// Gives the findings of a rule another severity, for a reason.
@@ -58,21 +70,19 @@ impl Report {
                 finding.severity_reason = Some(reason.to_owned());
             }
         }
-        self.retain(|_| true);
+        self.count();
     }
 
     /// Adds the findings of another run over other files, whose files of instances follow those
     /// of this one: `before` is how many those are.
     pub fn append(&mut self, mut other: Report, before: u32) {
-        for finding in other.findings.iter_mut().chain(&mut other.spared) {
+        for finding in other.findings.iter_mut().chain(&mut other.exempted) {
             finding.location.renumber(before);
             finding.labels.iter_mut().for_each(|label| label.location.renumber(before));
         }
         self.findings.extend(other.findings);
-        self.spared.extend(other.spared);
+        self.exempted.extend(other.exempted);
         self.files += other.files;
-        self.waived += other.waived;
-        self.accepted += other.accepted;
-        self.retain(|_| true);
+        self.count();
     }
 }

@@ -224,7 +224,7 @@ impl Judge {
             });
         }
         // A use that a comment waives is one all the same.
-        for finding in report.findings.iter().chain(&report.spared) {
+        for finding in report.findings.iter().chain(&report.exempted) {
             let is_use = DEPRECATED_USES.iter().any(|it| it.id == finding.rule);
             if let (Origin::Instance(number), true) = (finding.location.origin, is_use) {
                 all[number as usize].deprecated_uses += 1;

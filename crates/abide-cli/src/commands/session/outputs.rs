@@ -16,7 +16,7 @@ use crate::commands::preconditions::{
 };
 use crate::error::Error;
 use crate::owners_file::{OwnersFile, find_package_owners};
-use crate::render::RenderContext;
+use crate::render::{RenderContext, Style};
 use crate::settings::describe_conflict;
 use crate::terminal::{eprint_line, style};
 
@@ -86,7 +86,10 @@ impl CheckInputs<'_> {
             touched: &touched,
             prefix: &sources.new.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
             config_prefix: &settings.config_prefix(),
-            style: style(global, judge.format.is_styled),
+            style: Style {
+                shows_exempted: selection.shows_waived,
+                ..style(global, judge.format.is_styled)
+            },
         };
         let text = match selection.count_by_rule(&report) {
             Some(counts) => counts,

@@ -185,7 +185,7 @@ pub fn compute_bumps<'r>(
     report: &'r Report,
 ) -> Vec<(&'r Finding, Bump)> {
     let fixes = SecurityFixes::of(tree, Some(old), policy);
-    let (changes, spared) = (&report.findings, &report.spared);
+    let (changes, spared) = (&report.findings, &report.exempted);
     let released = ReleasedState { tree: old, changes, spared, accepted: None };
     released.all_changes().map(|(it, spared)| (it, compute_bump(it, spared, &fixes))).collect()
 }
