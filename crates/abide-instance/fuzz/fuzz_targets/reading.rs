@@ -4,18 +4,19 @@ use std::sync::{Arc, LazyLock};
 
 use abide_instance::{Dialect, Instance, Notation, ReadOptions, walk};
 use abide_schema::value::{Codec, Message, ReadError, Value};
-use abide_schema::{FileDecl, SourceFile, Tree, missing_imports, well_known};
+use abide_schema::{FileDecl, SourceFile, Tree, find_missing_imports, find_well_known};
 use abide_syntax::Span;
 
-const API: &str = include_str!("../../../../crates/abide-oracle/src/runtimes/reading/reading.proto");
+const API: &str =
+    include_str!("../../../../crates/abide-oracle/src/runtimes/reading/reading.proto");
 
 /// A tree with every kind of field, and the well-known types.
 static TREE: LazyLock<Tree> = LazyLock::new(|| {
     let mut files = vec![file("reading.proto", API)];
     loop {
-        let missing = missing_imports(&files);
+        let missing = find_missing_imports(&files);
         let found: Vec<_> =
-            missing.iter().filter_map(|path| Some(file(path, well_known(path)?))).collect();
+            missing.iter().filter_map(|path| Some(file(path, find_well_known(path)?))).collect();
         if found.is_empty() {
             break;
         }
@@ -53,12 +54,12 @@ fn ask(tree: &Tree, instance: &Instance, bytes: &[u8]) {
         check(error.span);
         error.related.iter().for_each(|(span, _)| check(*span));
     };
-    instance.errors.iter().chain(&instance.liberties).for_each(check_error);
+    instance.errors.iter().chain(&instance.leniencies).for_each(check_error);
     instance.comments.iter().for_each(|span| check(*span));
     for document in &instance.documents {
         check(document.span);
         let Some(reading) = &document.reading else { continue };
-        reading.errors.iter().chain(&reading.liberties).for_each(check_error);
+        reading.errors.iter().chain(&reading.leniencies).for_each(check_error);
         for name in &reading.undeclared {
             check(name.key);
             check(name.value);
