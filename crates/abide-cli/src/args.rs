@@ -416,6 +416,10 @@ pub(crate) enum Command {
         /// api-linter; lists every setting that was dropped
         #[arg(long, value_name = "FILE")]
         from: Option<PathBuf>,
+        /// Keep every rule of the preset, also where the tree could only follow it by breaking its
+        /// users, as in the names and folders of packages
+        #[arg(long, conflicts_with = "from")]
+        strict: bool,
     },
     /// Print what makes a shell complete commands, options and rules
     #[command(after_help = packaging::COMPLETIONS)]

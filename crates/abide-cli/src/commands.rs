@@ -117,7 +117,9 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
         Command::History { args } => history::history(&cli.global, args),
         Command::Explain { rule } => explain::explain(&cli.global, rule),
         Command::Rules { format } => explain::list_rules(&cli.global, format),
-        Command::Init { dir, from } => init::init(&cli.global, dir.as_deref(), from.as_deref()),
+        Command::Init { dir, from, strict } => {
+            init::init(&cli.global, dir.as_deref(), from.as_deref(), *strict)
+        }
         Command::Completions(args) => Ok(packaging::completions(args.shell)),
         Command::Man(args) => packaging::man(args),
     };

@@ -145,6 +145,7 @@ pub(super) const INIT: &str = "\
 Examples:
   abide init                             for the current folder
   abide init api --preset google         for another folder, with another preset
+  abide init --strict                    with every rule, whoever would break
   abide init --from buf.yaml             take over the settings of buf";
 
 pub(super) const SERVE: &str = "\

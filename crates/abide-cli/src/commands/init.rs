@@ -9,6 +9,7 @@ mod layout;
 mod mentions;
 mod policy;
 mod protolock;
+mod relaxations;
 mod rule_names;
 mod sibling_configs;
 mod yaml;
@@ -30,11 +31,13 @@ use crate::terminal::{eprint_line, use_error_color};
 use buf::{BufConfig, BufModule, DroppedSetting, default_module, read_work_folders};
 use detect::FirstLook;
 use policy::ForeignPolicy;
+use relaxations::Relaxations;
 
 pub(super) fn init(
     global: &Global,
     dir: Option<&Path>,
     from: Option<&Path>,
+    strict: bool,
 ) -> Result<CommandOutcome, Error> {
     let folder = dir.unwrap_or(Path::new("."));
     let path = folder.join(CONFIG);
@@ -79,7 +82,13 @@ pub(super) fn init(
             let look = FirstLook::examine(global, folder)?;
             notes.extend(look.notes(&branch));
             next = look.describe_next_step();
-            render_suggestion(preset, &look, &branch)
+            let draft = render_suggestion(preset, &look, &branch, &Relaxations::default());
+            let relaxed = match strict || !look.has_files() {
+                true => Relaxations::default(),
+                false => look.find_relaxations(global, folder, &draft),
+            };
+            notes.extend(relaxed.describe());
+            render_suggestion(preset, &look, &branch, &relaxed)
         }
     };
     let made = OpenFolder::make(folder).map_err(fail_to("write", &path))?;
@@ -100,8 +109,14 @@ fn format_next_step(next: &str, branch: &DefaultBranch) -> String {
     }
 }
 
-fn render_suggestion(preset: Preset, look: &FirstLook, branch: &DefaultBranch) -> String {
-    let tree = look.render_toml(preset, branch);
+fn render_suggestion(
+    preset: Preset,
+    look: &FirstLook,
+    branch: &DefaultBranch,
+    relaxed: &Relaxations,
+) -> String {
+    let tree = look.render_toml(preset, branch, relaxed);
+    let (rules, overrides) = (relaxed.render_rules(), relaxed.render_overrides());
     format!(
         "# The policy of this proto tree. `abide rules` lists the rules, `abide explain RULE`\n\
          # prints the page of one.\n\
@@ -109,9 +124,7 @@ fn render_suggestion(preset: Preset, look: &FirstLook, branch: &DefaultBranch) -
          \n\
          {tree}\n\
          # Severities: \"error\", \"warning\", \"note\" or \"off\".\n\
-         # [rules]\n\
-         # one-definition = \"warning\"\n\
-         \n\
+         {rules}{overrides}\n\
          # The days, each year, on which clients and the API are released. The phases of a\n\
          # deprecation are counted in client releases. A new major version may only appear in\n\
          # the weeks before an API release.\n\
@@ -160,7 +173,7 @@ fn render_taken_over(
          preset = \"{}\"\n\n{}{}",
         policy.of,
         policy.preset.name(),
-        look.render_toml(policy.preset, branch),
+        look.render_toml(policy.preset, branch, &Relaxations::default()),
         policy.tables
     )
 }

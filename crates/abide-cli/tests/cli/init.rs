@@ -1,5 +1,8 @@
 //! `abide init --from buf.yaml` takes over the settings of buf, and reports those that it drops.
 
+use std::fs;
+use std::path::Path;
+
 use tempfile::TempDir;
 
 use crate::breaking::git;
@@ -22,7 +25,7 @@ fn tree(buf: &str, packages: &[&str]) -> TempDir {
 fn init(folder: &TempDir) -> (String, Ran) {
     let ran = abide(folder.path(), &["init", "--from", "buf.yaml"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
+    let text = fs::read_to_string(folder.path().join("abide.toml")).unwrap();
     assert_eq!(abide(folder.path(), &["rules"]).status, 0);
     (text, ran)
 }
@@ -301,7 +304,7 @@ fn roots_count_from_the_folder_of_abide_toml() {
     );
     let ran = abide(folder.path(), &["init", "--from", "proto/buf.yaml"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
+    let text = fs::read_to_string(folder.path().join("abide.toml")).unwrap();
     assert!(text.contains("roots = [\"proto\"]"), "{text}");
     assert!(text.contains("import-paths = [\"proto/acme/old\"]"), "{text}");
     assert_eq!(check(&folder, &[]), []);
@@ -316,7 +319,7 @@ const USER: &str =
 fn first(folder: &TempDir) -> (String, Ran) {
     let ran = abide(folder.path(), &["init"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    (std::fs::read_to_string(folder.path().join("abide.toml")).unwrap(), ran)
+    (fs::read_to_string(folder.path().join("abide.toml")).unwrap(), ran)
 }
 
 fn commit(folder: &TempDir, branch: &str) {
@@ -407,7 +410,7 @@ fn the_default_branch_is_that_of_the_remote() {
     };
     let init = || {
         assert_eq!(abide(&clone, &["init"]).status, 0);
-        std::fs::read_to_string(clone.join("abide.toml")).unwrap()
+        fs::read_to_string(clone.join("abide.toml")).unwrap()
     };
     assert_eq!(against(&init()), "against = \"git:trunk...\"");
     git(&clone, &["branch", "-q", "-D", "trunk"]);
@@ -435,7 +438,7 @@ fn a_buf_yaml_that_lies_there_is_used() {
     std::fs::remove_file(folder.path().join("abide.toml")).unwrap();
     let ran = abide(folder.path(), &["init", "--preset", "google"]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    let text = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
+    let text = fs::read_to_string(folder.path().join("abide.toml")).unwrap();
     assert!(text.contains("preset = \"google\""), "{text}");
 }
 
@@ -450,5 +453,105 @@ fn a_check_without_an_old_tree_says_so() {
     assert!(said.starts_with("note: compared with no old tree"), "{said}");
     for args in [&["check", "-q"][..], &["lint"], &["check", "--against", "."]] {
         assert_eq!(abide(folder.path(), args).stderr, "", "{args:?}");
+    }
+}
+
+/// Trees that follow no version scheme, each with what `init` turns off in them.
+const PUBLISHED: &[(&str, &[(&str, &str)], &[&str])] = &[
+    (
+        "packages without a version",
+        &[("shop/order.proto", "package shop;\nmessage Order {}\n")],
+        &["unversioned = [\"google.protobuf*\",\"shop\"]"],
+    ),
+    (
+        "a file without a package",
+        &[("order.proto", "message Order {}\n")],
+        &["files = [\"order.proto\"]\nrules = { package-version-missing = \"off\" }"],
+    ),
+    (
+        "folders that have nothing to do with packages",
+        &[
+            ("src/main/order.proto", "package shop.order.v1;\nmessage Order {}\n"),
+            ("src/main/user.proto", "package shop.user.v1;\nmessage User {}\n"),
+        ],
+        &["package-path-mismatch = \"off\"\npackage-spread = \"off\""],
+    ),
+    (
+        "one package out of place",
+        &[
+            ("shop/order/v1/order.proto", "package shop.order.v1;\nmessage Order {}\n"),
+            ("shop/cart/v1/cart.proto", "package shop.cart.v1;\nmessage Cart {}\n"),
+            ("shop/people/user.proto", "package shop.user.v1;\nmessage User {}\n"),
+        ],
+        &["packages = [\"shop.user.v1\"]\nrules = { package-path-mismatch = \"off\" }"],
+    ),
+    (
+        "a version of a form of its own, and one that skips",
+        &[
+            ("shop/v1dev/order.proto", "package shop.v1dev;\nmessage Order {}\n"),
+            ("pay/v1/pay.proto", "package pay.v1;\nmessage Pay {}\n"),
+            ("pay/v4/pay.proto", "package pay.v4;\nmessage Pay {}\n"),
+        ],
+        &[
+            "packages = [\"shop.v1dev\"]\nrules = { package-version-malformed = \"off\" }",
+            "packages = [\"pay.v4\"]\nrules = { major-gap = \"off\" }",
+        ],
+    ),
+    (
+        "packages that use each other, and an earlier major of themselves",
+        &[
+            (
+                "a/v2/a.proto",
+                "package a.v2;\nimport \"b/v1/b.proto\";\nimport \"a/v1/a.proto\";\n\
+                 message A {\n  b.v1.B b = 1;\n  a.v1.Old old = 2;\n}\n",
+            ),
+            ("a/v2/part.proto", "package a.v2;\nmessage Part {}\n"),
+            ("a/v1/a.proto", "package a.v1;\nmessage Old {}\n"),
+            (
+                "b/v1/b.proto",
+                "package b.v1;\nimport \"a/v2/part.proto\";\nmessage B {\n  a.v2.Part part = 1;\n}\n",
+            ),
+        ],
+        &["rules = { older-major-of-itself = \"off\" }", "rules = { package-cycle = \"off\" }"],
+    ),
+];
+
+/// Writes files, each with its syntax.
+fn put_protos(folder: &Path, files: &[(&str, &str)]) {
+    for (path, rest) in files {
+        put(folder, &[(path, &format!("syntax = \"proto3\";\n{rest}"))]);
+    }
+}
+
+#[test]
+fn the_first_check_of_a_published_tree_shows_what_can_be_mended() {
+    for (name, files, expected) in PUBLISHED {
+        let tree = TempDir::new().unwrap();
+        put_protos(tree.path(), files);
+        let ran = abide(tree.path(), &["init"]);
+        assert!(
+            ran.stderr.contains("`abide init --strict` leaves it on"),
+            "{name}: {}",
+            ran.stderr
+        );
+        let config = fs::read_to_string(tree.path().join("abide.toml")).unwrap();
+        for line in *expected {
+            assert!(config.contains(line), "{name}: no {line}\n{config}");
+        }
+        let ran = abide(tree.path(), &["check", "--format", "json"]);
+        assert_eq!((ran.status, ran.json().len()), (0, 1), "{name}: {}", ran.text());
+        // What is new is judged as ever.
+        if !config.contains("[rules]\npackage-path") && !config.contains("# Most files") {
+            put_protos(tree.path(), &[("elsewhere/new.proto", "package fresh.v1;\n")]);
+            let ran = abide(tree.path(), &["check", "--format", "json"]);
+            assert_eq!((ran.status, ran.rules()), (1, vec!["package-path-mismatch".to_owned()]));
+            fs::remove_file(tree.path().join("elsewhere/new.proto")).unwrap();
+        }
+        // Whoever wants all rules gets them.
+        fs::remove_file(tree.path().join("abide.toml")).unwrap();
+        let ran = abide(tree.path(), &["init", "--strict"]);
+        assert!(!ran.stderr.contains("off, because"), "{name}: {}", ran.stderr);
+        let ran = abide(tree.path(), &["check", "--format", "json"]);
+        assert!(ran.json().len() > 1, "{name}: {}", ran.text());
     }
 }

@@ -400,7 +400,7 @@ fn check_after_init_reports_nothing_that_init_caused() {
         for (number, (path, package, imports)) in shape.files.iter().enumerate() {
             put(folder.path(), &[(path, &text(number, package, imports))]);
         }
-        let ran = abide(folder.path(), &["init"]);
+        let ran = abide(folder.path(), &["init", "--strict"]);
         assert_eq!(ran.status, 0, "{}: {}", shape.name, ran.stderr);
         let config = std::fs::read_to_string(folder.path().join("abide.toml")).unwrap();
         let checked = abide(folder.path(), &["check", "-q", "--format", "json"]);

@@ -17,6 +17,7 @@ use crate::error::Error;
 
 use super::layout::{ProtoFile, TreeLayout, is_below};
 use super::mentions::Mentions;
+use super::relaxations::Relaxations;
 
 /// The number of files and imports that a note names.
 const NAMED: usize = 3;
@@ -58,8 +59,31 @@ impl FirstLook {
         Ok(FirstLook { layout, has_files: true, said })
     }
 
+    /// Returns true if the folder has a proto file.
+    pub(super) fn has_files(&self) -> bool {
+        self.has_files
+    }
+
+    /// What the tree of a drafted `abide.toml` could only mend by breaking its users.
+    pub(super) fn find_relaxations(
+        &self,
+        global: &Global,
+        folder: &Path,
+        draft: &str,
+    ) -> Relaxations {
+        let progress = Progress::new(global.quiet);
+        let relaxed = Relaxations::find(folder, draft, &progress);
+        progress.finish();
+        relaxed
+    }
+
     /// The lines of `abide.toml` about the tree.
-    pub(super) fn render_toml(&self, preset: Preset, branch: &DefaultBranch) -> String {
+    pub(super) fn render_toml(
+        &self,
+        preset: Preset,
+        branch: &DefaultBranch,
+        relaxed: &Relaxations,
+    ) -> String {
         let against = match branch {
             DefaultBranch::Named(branch) => {
                 format!("against = {}\n", json!(format!("git:{branch}...")))
@@ -84,6 +108,7 @@ impl FirstLook {
                 json!(self.layout.path_prefixes)
             );
         }
+        prefixes += &relaxed.render_unversioned(preset);
         if !prefixes.is_empty() {
             prefixes = format!("\n[packages]\n{prefixes}");
         }
