@@ -22,6 +22,11 @@ const EXPLAINED: &[(&str, &str, &str)] = &[
         SWAPPED,
         "another field has the name now, so nothing differs by name",
     ),
+    (
+        "enum-value-json-name-changed",
+        "Invalid enum value",
+        "the Python package of protobuf 7.36 reads enum values by their own names alone",
+    ),
     ("message-set-changed", "nothing goes wrong", "extensions are not compared here"),
     (
         "constraint-",
