@@ -456,8 +456,11 @@ fn a_check_without_an_old_tree_says_so() {
     }
 }
 
+/// Files, by their paths.
+type Files = &'static [(&'static str, &'static str)];
+
 /// Trees that follow no version scheme, each with what `init` turns off in them.
-const PUBLISHED: &[(&str, &[(&str, &str)], &[&str])] = &[
+const PUBLISHED: &[(&str, Files, &[&str])] = &[
     (
         "packages without a version",
         &[("shop/order.proto", "package shop;\nmessage Order {}\n")],
