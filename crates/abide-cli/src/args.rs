@@ -3,6 +3,7 @@
 mod calendar;
 mod common;
 mod config;
+mod deprecate;
 mod deprecations;
 mod examples;
 mod fix;
@@ -33,6 +34,7 @@ use self::examples::{
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
 pub(crate) use self::common::{Color, CompareArgs, Global, JudgeArgs, SelectArgs, TreeArgs};
 pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs};
+pub(crate) use self::deprecate::DeprecateArgs;
 pub(crate) use self::deprecations::DeprecationsArgs;
 pub(crate) use self::fix::FixArgs;
 pub(crate) use self::format::FormatArgs;
@@ -300,6 +302,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(PLANS))]
         format: &'static PlanFormat,
     },
+    /// Mark an element as deprecated, with what to use instead
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecate::HELP, describe_sources()))]
+    Deprecate(DeprecateArgs),
     /// List what is deprecated: since when, what replaces it, and when it goes
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecations::HELP, describe_sources()))]
     Deprecations(DeprecationsArgs),

@@ -8,6 +8,7 @@ mod calendar;
 mod changed;
 mod check;
 pub(crate) mod config;
+mod deprecate;
 mod deprecations;
 mod explain;
 mod file_changes;
@@ -90,6 +91,7 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
             let since = (against.as_deref(), *from_history);
             bump::bump(&cli.global, tree, since, *action, format)
         }
+        Command::Deprecate(args) => deprecate::deprecate(&cli.global, args),
         Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
         Command::Calendar(args) => calendar::calendar(&cli.global, args),
         Command::Config(args) => config::config(&cli.global, args),

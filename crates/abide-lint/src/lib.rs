@@ -42,8 +42,9 @@ pub use engine::{
 };
 pub use exceptions::format_waiver;
 pub use finding::{
-    Applied, Bump, ChangeFacts, ConfigError, Dependent, Exception, ExceptionKind, Finding,
-    FindingLabel, Fix, FixEdit, Gone, Group, Impact, Location, Origin, RuleDefaults, Severity,
+    Applied, Bump, ChangeFacts, ConfigError, Dependent, DeprecationAnswer, DeprecationError,
+    DeprecationNotice, Exception, ExceptionKind, Finding, FindingLabel, Fix, FixEdit, Gone, Group,
+    Impact, Location, Origin, RuleDefaults, Severity, deprecate,
 };
 pub use inputs::{
     Accepted, ApiRelease, FeatureFile, InstanceFile, InstanceOptions, InstanceSet, Options,

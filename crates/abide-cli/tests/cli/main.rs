@@ -9,6 +9,7 @@ mod changed;
 mod config;
 mod contract;
 mod copies;
+mod deprecate;
 mod determinism;
 mod exceptions;
 mod first_hour;

@@ -2,6 +2,7 @@
 //! them.
 
 pub(crate) mod comments;
+pub(crate) mod deprecation;
 pub(crate) mod imports;
 pub(crate) mod options;
 pub(crate) mod rename;

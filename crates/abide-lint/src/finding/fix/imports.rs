@@ -20,9 +20,14 @@ pub(crate) fn without_import(import: Import<'_>, file: File<'_>) -> Option<Fix> 
 /// Adds an import, in the order of the others where they have one.
 pub(crate) fn with_import(file: File<'_>, path: &str) -> Option<Fix> {
     let source = SourceText::of(file)?;
+    let title = format!("add `import {};`", string_literal(path)?);
+    Some(Fix::of_file(file, title, [import_addition(source, path)?]))
+}
+
+/// The edit that adds an import, as [`with_import`] does.
+pub(super) fn import_addition(source: SourceText<'_>, path: &str) -> Option<Edit> {
     let statement = format!("import {};", string_literal(path)?);
-    let title = format!("add `{statement}`");
-    Some(Fix::of_file(file, title, [new_import(source, path, statement)]))
+    Some(new_import(source, path, statement))
 }
 
 /// A path in quotes. `None` for one that would have to be written with escapes: nobody has such a

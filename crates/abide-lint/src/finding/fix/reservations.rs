@@ -88,7 +88,7 @@ pub(crate) fn with_reserved(
 
 impl SourceText<'_> {
     /// The white space before the statements of an element.
-    fn inner_indent(self, holder: Element<'_>, children: &[DeclId]) -> String {
+    pub(super) fn inner_indent(self, holder: Element<'_>, children: &[DeclId]) -> String {
         let starts = children.iter().filter_map(|id| self.ast.decls.get(*id as usize));
         let mut starts = starts.map(|it| it.span.start).filter(|&it| self.begins_line(it));
         match starts.next() {
