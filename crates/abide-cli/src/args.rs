@@ -200,6 +200,21 @@ pub(crate) struct BumpAction {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Write an abide.toml to start from
+    #[command(after_help = INIT)]
+    Init {
+        /// The folder to write it to [default: the current folder]
+        #[arg(value_name = "DIR")]
+        dir: Option<PathBuf>,
+        /// Take over the settings of a buf.yaml, buf.work.yaml, proto.lock or the configuration of
+        /// api-linter; lists every setting that was dropped
+        #[arg(long, value_name = "FILE")]
+        from: Option<PathBuf>,
+        /// Keep every rule of the preset, also where the tree could only follow it by breaking its
+        /// users, as in the names and folders of packages
+        #[arg(long, conflicts_with = "from")]
+        strict: bool,
+    },
     /// Run every check that applies; the command for hooks and CI
     #[command(after_help = format!("{CHECK}\n\n{CHANGED}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Check {
@@ -240,6 +255,35 @@ pub(crate) enum Command {
         #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_surface())]
         surface: Vec<String>,
     },
+    /// Lay out files anew: the same tokens and comments, in the layout of `buf format`
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", format::HELP, describe_sources()))]
+    Format(FormatArgs),
+    /// Show which version each package needs since the last release, and why
+    #[command(after_help = format!("{BUMP}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
+    Bump {
+        /// The tree.
+        #[command(flatten)]
+        tree: TreeArgs,
+        /// The last release, such as git:v1.4.0 [default: bump-against of abide.toml, else against]
+        #[arg(long, value_name = "SOURCE")]
+        against: Option<String>,
+        /// The action.
+        #[command(flatten)]
+        action: BumpAction,
+        /// Take from git what is not recorded: the version that the bumps of all commits add up to,
+        /// when the package first appeared, and when the successor of a frozen one became stable
+        #[arg(long)]
+        from_history: bool,
+        /// The format of the report
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(PLANS))]
+        format: &'static PlanFormat,
+    },
+    /// Mark an element as deprecated, with what to use instead
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecate::HELP, describe_sources()))]
+    Deprecate(DeprecateArgs),
+    /// List what is deprecated: since when, what replaces it, and when it goes
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecations::HELP, describe_sources()))]
+    Deprecations(DeprecationsArgs),
     /// Generate the candidates of the next major version: vN becomes v(N+1)alpha
     #[command(after_help = format!("{UPGRADE}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Upgrade {
@@ -282,59 +326,15 @@ pub(crate) enum Command {
         #[arg(long)]
         overwrite: bool,
     },
-    /// Show which version each package needs since the last release, and why
-    #[command(after_help = format!("{BUMP}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
-    Bump {
-        /// The tree.
-        #[command(flatten)]
-        tree: TreeArgs,
-        /// The last release, such as git:v1.4.0 [default: bump-against of abide.toml, else against]
-        #[arg(long, value_name = "SOURCE")]
-        against: Option<String>,
-        /// The action.
-        #[command(flatten)]
-        action: BumpAction,
-        /// Take from git what is not recorded: the version that the bumps of all commits add up to,
-        /// when the package first appeared, and when the successor of a frozen one became stable
-        #[arg(long)]
-        from_history: bool,
-        /// The format of the report
-        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(PLANS))]
-        format: &'static PlanFormat,
-    },
-    /// Mark an element as deprecated, with what to use instead
-    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecate::HELP, describe_sources()))]
-    Deprecate(DeprecateArgs),
-    /// List what is deprecated: since when, what replaces it, and when it goes
-    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecations::HELP, describe_sources()))]
-    Deprecations(DeprecationsArgs),
     /// Show the next releases, windows and phases, or simulate them
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", calendar::HELP, describe_sources()))]
     Calendar(CalendarArgs),
-    /// Check configuration files and other values of messages
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", config::HELP))]
-    Config(ConfigArgs),
-    /// Show what the runtime layers of a bootstrap say
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", runtime::HELP))]
-    Runtime(RuntimeArgs),
-    /// Print who owns each package, by CODEOWNERS
-    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, describe_sources()))]
-    Owners(OwnersArgs),
-    /// Lay out files anew: the same tokens and comments, in the layout of `buf format`
-    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", format::HELP, describe_sources()))]
-    Format(FormatArgs),
-    /// Answer an editor: a language server on standard input and output
-    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", lsp::HELP))]
-    Lsp(LspArgs),
-    /// Answer buf or protoc, as one of their plugins
-    #[command(after_help = plugin::HELP)]
-    Plugin(PluginArgs),
-    /// Serve resources to clients of several versions: runs abide-serve from the PATH
-    #[command(disable_help_flag = true, after_help = SERVE)]
-    Serve {
-        /// Its arguments: see `abide serve --help`
-        #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
-        args: Vec<std::ffi::OsString>,
+    /// Show hash, version, required bump and verdict of every package at every commit
+    #[command(after_help = ABOUT_HISTORY)]
+    History {
+        /// The commits.
+        #[command(flatten)]
+        args: HistoryArgs,
     },
     /// Draw the dependencies between packages, with versions and stability
     #[command(after_help = format!("{GRAPH}\n\n{}", describe_sources()))]
@@ -349,6 +349,24 @@ pub(crate) enum Command {
         /// Show the packages of imported files too
         #[arg(long)]
         imports: bool,
+    },
+    /// Print who owns each package, by CODEOWNERS
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, describe_sources()))]
+    Owners(OwnersArgs),
+    /// List every rule with its severity in the configured tree, and what sets it
+    #[command(after_help = RULES)]
+    Rules {
+        /// The format of the list
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(RULE_LISTS))]
+        format: &'static RulesFormat,
+    },
+    /// Print the page of a rule: what it checks, why, bad and good examples, how to fix it; or the
+    /// rules of a group
+    #[command(after_help = EXPLAIN)]
+    Explain {
+        /// The id of the rule, or its name in another tool; or a group such as dependencies, or a
+        /// category of lint rules in buf such as COMMENTS
+        rule: String,
     },
     /// Write a FileDescriptorSet with source info, equal to protoc's
     #[command(after_help = format!("{BUILD}\n\n{}", describe_sources()))]
@@ -389,43 +407,25 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(HASHES))]
         format: &'static HashFormat,
     },
-    /// Show hash, version, required bump and verdict of every package at every commit
-    #[command(after_help = ABOUT_HISTORY)]
-    History {
-        /// The commits.
-        #[command(flatten)]
-        args: HistoryArgs,
+    /// Check configuration files and other values of messages
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", config::HELP))]
+    Config(ConfigArgs),
+    /// Show what the runtime layers of a bootstrap say
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", runtime::HELP))]
+    Runtime(RuntimeArgs),
+    /// Serve resources to clients of several versions: runs abide-serve from the PATH
+    #[command(disable_help_flag = true, after_help = SERVE)]
+    Serve {
+        /// Its arguments: see `abide serve --help`
+        #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<std::ffi::OsString>,
     },
-    /// Print the page of a rule: what it checks, why, bad and good examples, how to fix it; or the
-    /// rules of a group
-    #[command(after_help = EXPLAIN)]
-    Explain {
-        /// The id of the rule, or its name in another tool; or a group such as dependencies, or a
-        /// category of lint rules in buf such as COMMENTS
-        rule: String,
-    },
-    /// List every rule with its severity in the configured tree, and what sets it
-    #[command(after_help = RULES)]
-    Rules {
-        /// The format of the list
-        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(RULE_LISTS))]
-        format: &'static RulesFormat,
-    },
-    /// Write an abide.toml to start from
-    #[command(after_help = INIT)]
-    Init {
-        /// The folder to write it to [default: the current folder]
-        #[arg(value_name = "DIR")]
-        dir: Option<PathBuf>,
-        /// Take over the settings of a buf.yaml, buf.work.yaml, proto.lock or the configuration of
-        /// api-linter; lists every setting that was dropped
-        #[arg(long, value_name = "FILE")]
-        from: Option<PathBuf>,
-        /// Keep every rule of the preset, also where the tree could only follow it by breaking its
-        /// users, as in the names and folders of packages
-        #[arg(long, conflicts_with = "from")]
-        strict: bool,
-    },
+    /// Answer an editor: a language server on standard input and output
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", lsp::HELP))]
+    Lsp(LspArgs),
+    /// Answer buf or protoc, as one of their plugins
+    #[command(after_help = plugin::HELP)]
+    Plugin(PluginArgs),
     /// Print what makes a shell complete commands, options and rules
     #[command(after_help = packaging::COMPLETIONS)]
     Completions(CompletionsArgs),

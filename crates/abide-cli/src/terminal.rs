@@ -21,6 +21,17 @@ pub(crate) fn eprint_block(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
+/// The lines of findings that fit on a terminal, more or less: with more, the first scroll away.
+const SCREEN: usize = 80;
+
+/// Returns the style of a report. On a terminal only as much is shown as fits, unless somebody said
+/// how much to show.
+pub(crate) fn report_style(global: &Global, is_styled: bool, limit: Option<usize>) -> Style {
+    let style = style(global, is_styled);
+    let max_lines = (style.is_terminal && limit.is_none()).then_some(SCREEN);
+    Style { max_lines, ..style }
+}
+
 /// Returns the style of a format; one that is not for people looks the same everywhere.
 pub(crate) fn style(global: &Global, is_styled: bool) -> Style {
     Style {
@@ -30,6 +41,7 @@ pub(crate) fn style(global: &Global, is_styled: bool) -> Style {
         quiet: global.quiet,
         verbose: global.verbose,
         shows_exempted: false,
+        max_lines: None,
     }
 }
 
@@ -42,6 +54,7 @@ pub(crate) fn error_style(global: &Global) -> Style {
         quiet: true,
         verbose: global.verbose,
         shows_exempted: false,
+        max_lines: None,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::render::{REPORTS, ReportFormat, parse_format};
 
 /// Options that every command takes.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
     /// Read the configuration from FILE instead of the nearest abide.toml
     #[arg(long, global = true, value_name = "FILE")]
@@ -117,7 +118,8 @@ pub(crate) struct SelectArgs {
     /// commas)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     pub(crate) ignore: Vec<String>,
-    /// Show only the N findings that weigh most; all of them still count
+    /// Show only the N findings that weigh most; all of them still count. 0 shows all, also on a
+    /// terminal, where the heaviest that fit on about 80 lines are shown
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Show how often each rule reports, instead of the findings

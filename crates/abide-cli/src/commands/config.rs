@@ -20,7 +20,7 @@ use crate::args::{
 use crate::error::Error;
 use crate::render::{RenderContext, Style};
 use crate::settings::{Settings, today};
-use crate::terminal::{eprint_line, style, use_error_color};
+use crate::terminal::{eprint_line, report_style, style, use_error_color};
 
 pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<CommandOutcome, Error> {
     match &args.command {
@@ -72,7 +72,7 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<CommandOutcome, Erro
         config_prefix: "",
         style: Style {
             shows_exempted: selection.shows_waived,
-            ..style(global, args.format.is_styled)
+            ..report_style(global, args.format.is_styled, args.show.limit)
         },
     };
     let (text, hidden) = match selection.count_by_rule(&report) {

@@ -124,6 +124,7 @@ impl PluginPolicy {
             quiet: false,
             verbose: false,
             shows_exempted: false,
+            max_lines: None,
         };
         RenderContext {
             tree,

@@ -25,6 +25,8 @@ pub(crate) struct Style {
     pub(crate) verbose: bool,
     /// True to show waived and accepted findings, too.
     pub(crate) shows_exempted: bool,
+    /// The lines after which no more findings are shown; `None` shows all.
+    pub(crate) max_lines: Option<usize>,
 }
 
 /// Everything that a renderer needs besides the findings.
@@ -187,10 +189,10 @@ impl<'a> RenderContext<'a> {
         findings
     }
 
-    /// Leaves only the first findings of that order; returns a note about the others, which still
-    /// count.
+    /// Leaves only the first findings of that order; 0 leaves all. Returns a note about the others,
+    /// which still count.
     pub(crate) fn limit(&self, report: &mut Report, limit: Option<usize>) -> Option<String> {
-        let limit = limit?;
+        let limit = limit.filter(|it| *it > 0)?;
         let shown = self.visible_findings(report).count();
         let mut indices: Vec<usize> = (0..report.findings.len()).collect();
         indices.sort_by_key(|&at| (order(&report.findings[at]), at));
@@ -328,6 +330,7 @@ mod tests {
                 quiet: false,
                 verbose: false,
                 shows_exempted: false,
+                max_lines: None,
             },
         };
         let sources = SnippetSources::new(&context);

@@ -251,6 +251,7 @@ mod tests {
         verbose: false,
         is_terminal: true,
         shows_exempted: false,
+        max_lines: None,
     };
 
     #[test]

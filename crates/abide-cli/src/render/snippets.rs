@@ -17,12 +17,18 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     let sources = SnippetSources::new(context);
     let mut shown = context.sort_by_impact(report);
     shown.extend(context.visible_exempted(report));
-    let written = shown.par_chunks(CHUNK).map(|findings| {
-        let diagnostics =
-            findings.iter().map(|finding| build_diagnostic(finding, context, &sources));
-        emit(diagnostics, &sources, context.style.color)
-    });
-    let mut out = written.collect::<Vec<_>>().concat();
+    let (mut out, hidden) = match context.style.max_lines {
+        Some(max_lines) => render_screen(&shown, context, &sources, max_lines),
+        None => {
+            let written = shown
+                .par_chunks(CHUNK)
+                .map(|findings| render_findings(findings, context, &sources));
+            (written.collect::<Vec<_>>().concat(), 0)
+        }
+    };
+    if hidden > 0 {
+        out.extend(describe_hidden(hidden).bytes());
+    }
     // A program that reads a clean report has nothing to read.
     let is_asked = context.style.is_terminal || context.style.verbose;
     if !context.style.quiet && (is_asked || !is_clean(report)) {
@@ -33,6 +39,43 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
         }
     }
     out
+}
+
+fn render_findings(
+    findings: &[&Finding],
+    context: &RenderContext,
+    sources: &SnippetSources,
+) -> Vec<u8> {
+    let diagnostics = findings.iter().map(|finding| build_diagnostic(finding, context, sources));
+    emit(diagnostics, sources, context.style.color)
+}
+
+/// The first findings, as many as fit, and how many do not.
+fn render_screen(
+    findings: &[&Finding],
+    context: &RenderContext,
+    sources: &SnippetSources,
+    max_lines: usize,
+) -> (Vec<u8>, usize) {
+    let (mut out, mut lines) = (Vec::new(), 0);
+    for (at, finding) in findings.iter().enumerate() {
+        let text = render_findings(&[finding], context, sources);
+        lines += text.iter().filter(|it| **it == b'\n').count();
+        if at > 0 && lines > max_lines {
+            return (out, findings.len() - at);
+        }
+        out.extend(text);
+    }
+    (out, 0)
+}
+
+/// The line about findings that are not shown.
+fn describe_hidden(count: usize) -> String {
+    format!(
+        "{}: `--limit 0` shows all, `--statistics` counts them by rule, and `abide check --accept` \
+         records what is there today\n",
+        pluralize(count, "more finding")
+    )
 }
 
 fn emit(
@@ -262,6 +305,12 @@ pub(crate) fn render_config_errors(errors: &[ConfigError], file: &TextFile, colo
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use abide_lint::{Config, Options};
+    use abide_schema::{FileDecl, SourceFile, Tree};
+
+    use super::super::context::Style;
     use super::*;
 
     #[test]
@@ -278,5 +327,59 @@ mod tests {
             assert_eq!(wrap(text, line), expected, "{text}");
         }
         assert_eq!(wrap("wider_than_all a", LineWidth { width: 5, ..LINE }), "wider_than_all\na");
+    }
+
+    #[test]
+    fn a_screen_has_the_first_findings_that_fit_and_says_how_many_do_not() {
+        let names = (0..20).map(|it| format!("a{it}/v1"));
+        let files = names.map(|name| {
+            let path: Arc<str> = format!("{name}/a.proto").into();
+            let text = format!("syntax = \"proto3\";\npackage b{};\n", name.replace('/', "."));
+            let (display, text) = (Arc::clone(&path), text.into_bytes().into());
+            let file = SourceFile { path, display, root: 0, imported: false, text };
+            Arc::new(FileDecl::parse(file))
+        });
+        let tree = Tree::link(files.collect());
+        let config = Config::default();
+        let day = jiff::civil::date(2026, 1, 15);
+        let report = abide_lint::check(&tree, &config.policy, Options::on(day));
+        assert_eq!(report.errors, 20);
+        let render_lines = |max_lines| {
+            let style = Style {
+                color: false,
+                is_terminal: true,
+                width: 80,
+                quiet: false,
+                verbose: false,
+                shows_exempted: false,
+                max_lines,
+            };
+            let context = RenderContext {
+                tree: &tree,
+                old: None,
+                config: None,
+                accepted: None,
+                features: &[],
+                instances: &[],
+                are_only_instances: false,
+                touched: &[],
+                prefix: "",
+                config_prefix: "",
+                style,
+            };
+            String::from_utf8(render(&report, &context)).expect("it is text")
+        };
+        let all = render_lines(None);
+        assert_eq!(all.matches("error[").count(), 20);
+        for max_lines in [0, 30, 80] {
+            let text = render_lines(Some(max_lines));
+            let shown = text.matches("error[").count();
+            let (findings, rest) = text.rsplit_once("\n\n").expect("the findings end");
+            assert!(shown == 1 || findings.lines().count() <= max_lines, "{max_lines}: {text}");
+            assert!(all.starts_with(findings) && shown < 20, "{max_lines}: {text}");
+            let more = format!("{} more findings: `--limit 0` shows all", 20 - shown);
+            assert!(rest.starts_with(&more), "{max_lines}: {text}");
+        }
+        assert_eq!(render_lines(Some(10_000)), all);
     }
 }

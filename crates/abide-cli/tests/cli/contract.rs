@@ -28,7 +28,8 @@ fn exit_status() {
     let broken = tree(&[("acme/user/v1/user.proto", BROKEN)]);
     for command in ["check", "lint"] {
         let ran = abide(broken.path(), &[command]);
-        assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
+        let note = "note: there is no abide.toml: `abide init` writes one that fits this tree\n";
+        assert_eq!((ran.status, ran.stderr.as_str()), (1, note));
         assert!(ran.text().contains("error[name-not-found]: `Gone` was not found"));
     }
     // Warnings and notes leave the status as it is.

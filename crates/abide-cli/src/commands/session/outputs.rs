@@ -1,6 +1,7 @@
 //! The outputs of a run: notes, the report, and the outcome.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use abide_lint::{PackageOwners, Report};
 use abide_source::Reached;
@@ -18,7 +19,7 @@ use crate::error::Error;
 use crate::owners_file::{OwnersFile, find_package_owners};
 use crate::render::{RenderContext, Style};
 use crate::settings::describe_conflict;
-use crate::terminal::{eprint_line, style};
+use crate::terminal::{eprint_line, report_style};
 
 /// With more findings than these, a tree is met for the first time.
 const MANY: usize = 20;
@@ -73,6 +74,7 @@ impl CheckInputs<'_> {
             notes.extend(suggest_adoption(&report).filter(|_| judge.format.is_styled));
         }
         selection.select(&mut report);
+        notes.splice(0..0, suggest_init(request, &report));
         let failed = report.errors > 0;
         let texts = self.instances.texts();
         let context = RenderContext {
@@ -88,7 +90,7 @@ impl CheckInputs<'_> {
             config_prefix: &settings.config_prefix(),
             style: Style {
                 shows_exempted: selection.shows_waived,
-                ..style(global, judge.format.is_styled)
+                ..report_style(global, judge.format.is_styled, judge.show.limit)
             },
         };
         let text = match selection.count_by_rule(&report) {
@@ -130,6 +132,15 @@ impl CheckInputs<'_> {
         let owners = OwnersFile::find(source, settings)?;
         Ok(find_package_owners(&files, owners.as_ref(), source, settings, &judge.tree))
     }
+}
+
+/// Advises to write an `abide.toml`, where a tree on disk has findings without one.
+fn suggest_init(request: &CheckRequest<'_>, report: &Report) -> Option<String> {
+    let CheckRequest { global, judge, settings, .. } = *request;
+    let is_on_disk = judge.tree.source.as_ref().is_none_or(|it| Path::new(it).is_dir());
+    let is_met = settings.file.is_none() && global.preset.is_none() && is_on_disk;
+    let advice = "there is no abide.toml: `abide init` writes one that fits this tree";
+    (is_met && judge.format.is_styled && !report.findings.is_empty()).then(|| advice.to_owned())
 }
 
 /// Advises how to adopt a tree with many findings of which none is recorded.
