@@ -68,8 +68,8 @@ pub use policy::{
 };
 pub use rule::{ChangeCheck, Check, Context, Report, Rule, Sink};
 pub use rules::{
-    ALPHA_TOO_OLD, DEPRECATED_USES, FixInfo, OLDER_MAJOR_USED, OVERRIDE_USED, REMEDIES, RULES,
-    find_rule,
+    ALPHA_TOO_OLD, DEPRECATED_USES, FixInfo, MENDED_BY_BREAKS, OF_FOLDERS, OLDER_MAJOR_USED,
+    OVERRIDE_USED, REMEDIES, RULES, VERSION_MISSING, find_rule,
 };
 pub use versions::{
     BumpReason, DivergedCopy, PackagePlan, Plan, PlanVerdict, RewrittenOption, compute_bumps,

@@ -346,6 +346,55 @@ pub(crate) static WAIVER_UNUSED: &Rule = &waiver_unused::RULE;
 /// The rules about what other commands write when the tree changes, as after a fix.
 pub(crate) static AFTER_FIXES: &[&Rule] = &[&version_not_bumped::RULE, &candidate_edited::RULE];
 
+/// The rule about packages without a version, which `unversioned` of `[packages]` answers.
+pub static VERSION_MISSING: &Rule = &package_version_missing::RULE;
+
+/// The rules about the folders of packages.
+pub static OF_FOLDERS: &[&Rule] = &[&package_path_mismatch::RULE, &package_spread::RULE];
+
+/// The rules about names, folders and options that others rely on, each with what a tree that
+/// breaks it has: only a break of its users could mend it.
+pub static MENDED_BY_BREAKS: &[(&Rule, &str)] = &[
+    (
+        &package_path_mismatch::RULE,
+        "These packages are in other folders than their names say. To move a file breaks who \
+         imports it.",
+    ),
+    (
+        &package_spread::RULE,
+        "The files of these packages are in several folders. To move a file breaks who imports it.",
+    ),
+    (
+        &package_version_malformed::RULE,
+        "The versions of these packages have a form of their own. A new name breaks who uses them.",
+    ),
+    (
+        &package_version_not_last::RULE,
+        "The versions of these packages are not at the end. A new name breaks who uses them.",
+    ),
+    (
+        &older_major_of_itself::RULE,
+        "These packages use types of their earlier majors. Other types break who uses them.",
+    ),
+    (
+        &package_cycle::RULE,
+        "These packages use each other. To move a type to another package breaks who uses it.",
+    ),
+    (&major_gap::RULE, "The majors before these packages are not in the tree, or never were."),
+    (
+        &go_package_major_mismatch::RULE,
+        "The Go packages of these have another major. Another path breaks who imports them.",
+    ),
+    (
+        &java_package_major_mismatch::RULE,
+        "The Java packages of these have another major. Another name breaks who imports them.",
+    ),
+    (
+        &http_route_major_mismatch::RULE,
+        "The HTTP routes of these have another major. Another route breaks who calls them.",
+    ),
+];
+
 /// The rule about versions that are not recorded.
 pub(crate) static VERSION_NOT_BUMPED: &Rule = &version_not_bumped::RULE;
 

@@ -96,8 +96,8 @@ fn what_protoc_must_know_is_in_every_answer() {
         let request = request(&[LEGACY], parameter);
         let ran = abide_with(&data(), &["plugin", "protoc"], &request);
         // Field 2 is `supported_features`: proto3 optional and editions. Fields 3 and 4 are the
-        // editions, from proto2 to 2024.
-        for field in [&[0x10, 3][..], &[0x18, 0xe6, 0x07], &[0x20, 0xe9, 0x07]] {
+        // editions, from proto2 to 2026.
+        for field in [&[0x10, 3][..], &[0x18, 0xe6, 0x07], &[0x20, 0xea, 0x07]] {
             assert!(ran.stdout.windows(field.len()).any(|it| it == field), "{:x?}", ran.stdout);
         }
     }

@@ -58,7 +58,9 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
     }
     for difference in option::custom_differences(diff, old.options(), new.options()) {
         let path = &difference.path;
-        if JUDGED.iter().any(|judged| path.starts_with(judged)) {
+        if JUDGED.iter().any(|judged| path.starts_with(judged))
+            || is_judged_inside(diff, &difference)
+        {
             continue;
         }
         let orders = find_orders(&context.policy.options, path);
@@ -95,6 +97,24 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
             finding.why("`[options]` in the policy says that this change is a break");
         }
     }
+}
+
+/// Returns true if an option was set or removed as a whole, and all that it holds is judged by
+/// other rules.
+fn is_judged_inside(diff: &Diff<'_>, difference: &Difference<'_>) -> bool {
+    let inner = format!("{}.", difference.path);
+    if !JUDGED.iter().any(|judged| judged.starts_with(&inner)) {
+        return false;
+    }
+    let holds_judged = |tree: &Tree, entry: &Entry| {
+        let is_judged = |it: &Entry| {
+            let path = format!("{inner}{}", tree.field(it.field).name());
+            JUDGED.contains(&path.as_str())
+        };
+        entry.value.as_message().is_some_and(|it| it.entries.iter().all(is_judged))
+    };
+    difference.old.iter().all(|it| holds_judged(diff.old, it))
+        && difference.new.iter().all(|it| holds_judged(diff.new, it))
 }
 
 /// Finds the orders of the policy about an option: under its own path, else under the path of the

@@ -5,59 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-use abide_lint::{Config, Options, Preset, Report, Severity, check, pluralize};
+use abide_lint::{
+    Config, MENDED_BY_BREAKS, OF_FOLDERS, Options, Preset, Report, Severity, VERSION_MISSING,
+    backtick, check, pluralize,
+};
 use abide_schema::Tree;
 use abide_source::{Progress, Source, SourceOptions, load};
 use serde_json::json;
 
 use crate::settings::today;
-
-/// The rule about packages without a version, which `unversioned` of `[packages]` answers.
-const VERSION_MISSING: &str = "package-version-missing";
-/// The rules about the folders of packages.
-const FOLDERS: &[&str] = &["package-path-mismatch", "package-spread"];
-
-/// The rules that only a break could satisfy, each with the reason.
-const MENDLESS: &[(&str, &str)] = &[
-    (
-        "package-path-mismatch",
-        "These packages are in other folders than their names say. To move a file breaks who \
-         imports it.",
-    ),
-    (
-        "package-spread",
-        "The files of these packages are in several folders. To move a file breaks who imports it.",
-    ),
-    (
-        "package-version-malformed",
-        "The versions of these packages have a form of their own. A new name breaks who uses them.",
-    ),
-    (
-        "package-version-not-last",
-        "The versions of these packages are not at the end. A new name breaks who uses them.",
-    ),
-    (
-        "older-major-of-itself",
-        "These packages use types of their earlier majors. Other types break who uses them.",
-    ),
-    (
-        "package-cycle",
-        "These packages use each other. To move a type to another package breaks who uses it.",
-    ),
-    ("major-gap", "The majors before these packages are not in the tree, or never were."),
-    (
-        "go-package-major-mismatch",
-        "The Go packages of these have another major. Another path breaks who imports them.",
-    ),
-    (
-        "java-package-major-mismatch",
-        "The Java packages of these have another major. Another name breaks who imports them.",
-    ),
-    (
-        "http-route-major-mismatch",
-        "The HTTP routes of these have another major. Another route breaks who calls them.",
-    ),
-];
 
 /// The rules that a new `abide.toml` turns off, and where.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -94,21 +50,21 @@ impl Relaxations {
         for finding in report.findings.iter().filter(|it| it.severity > Severity::Note) {
             let file = finding.location.place().map(|it| tree.file(it.file));
             let package = finding.package.clone();
-            if finding.rule == VERSION_MISSING {
+            if finding.rule == VERSION_MISSING.id {
                 match package.is_empty() {
                     true => found.nameless.extend(file.map(|it| it.decl().display.to_string())),
                     false => drop(found.unversioned.insert(package)),
                 }
-            } else if let Some((rule, _)) = MENDLESS.iter().find(|(it, _)| *it == finding.rule) {
-                misplaced.extend(file.filter(|_| *rule == FOLDERS[0]).map(|it| it.id));
-                found.by_package.entry(rule).or_default().insert(package);
+            } else if MENDED_BY_BREAKS.iter().any(|(it, _)| it.id == finding.rule) {
+                misplaced.extend(file.filter(|_| finding.rule == OF_FOLDERS[0].id).map(|it| it.id));
+                found.by_package.entry(finding.rule).or_default().insert(package);
             }
         }
         let judged = tree.files().filter(|it| it.is_judged() && !it.package().name().is_empty());
         // More files out of place than in place: folders mean something else here.
         found.ignores_folders = misplaced.len() * 2 > judged.count();
         if found.ignores_folders {
-            found.by_package.retain(|rule, _| !FOLDERS.contains(rule));
+            found.by_package.retain(|rule, _| OF_FOLDERS.iter().all(|it| it.id != *rule));
         }
         found
     }
@@ -133,7 +89,8 @@ impl Relaxations {
         if !self.ignores_folders {
             return "# [rules]\n# one-definition = \"warning\"\n".to_owned();
         }
-        let off: String = FOLDERS.iter().map(|rule| format!("{rule} = \"off\"\n")).collect();
+        let off = OF_FOLDERS.iter().map(|rule| format!("{} = \"off\"\n", rule.id));
+        let off: String = off.collect();
         format!("[rules]\n# Most files are in other folders than their packages say.\n{off}")
     }
 
@@ -144,11 +101,13 @@ impl Relaxations {
             let _ = write!(
                 text,
                 "\n# These files declare no package. A package breaks who uses them.\n\
-                 [[override]]\nfiles = {}\nrules = {{ {VERSION_MISSING} = \"off\" }}\n",
-                json!(self.nameless)
+                 [[override]]\nfiles = {}\nrules = {{ {} = \"off\" }}\n",
+                json!(self.nameless),
+                VERSION_MISSING.id
             );
         }
-        for (rule, why) in MENDLESS {
+        for (rule, why) in MENDED_BY_BREAKS {
+            let rule = rule.id;
             let Some(packages) = self.by_package.get(rule) else { continue };
             let _ = write!(
                 text,
@@ -163,7 +122,7 @@ impl Relaxations {
     pub(super) fn describe(&self) -> Option<String> {
         let mut parts: Vec<String> = Vec::new();
         if self.ignores_folders {
-            parts.extend(FOLDERS.iter().map(|rule| format!("`{rule}`")));
+            parts.extend(OF_FOLDERS.iter().map(|rule| backtick(rule.id)));
         }
         let unversioned = self.unversioned.len() + self.nameless.len();
         if unversioned > 0 {
@@ -174,7 +133,7 @@ impl Relaxations {
                     format!("{} and {}", pluralize(packages, "package"), pluralize(files, "file"))
                 }
             };
-            parts.push(format!("`{VERSION_MISSING}` for {names}"));
+            parts.push(format!("`{}` for {names}", VERSION_MISSING.id));
         }
         parts.extend(self.by_package.iter().map(|(rule, packages)| {
             format!("`{rule}` for {}", pluralize(packages.len(), "package"))
