@@ -79,13 +79,19 @@ pub struct RuntimeStatistics {
 pub struct RtdsResource {
     /// Its name, which the layer asks for.
     pub name: Box<str>,
-    /// Its values.
+    /// The reason.
     pub values: Arc<Values>,
 }
 
 /// A refused change of a layer. The layer stays as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuntimeRefusal {
+    /// No layer has this name, or it is of another kind.
+    NoSuchLayer(String),
+    /// An update with so many resources added and removed, not one of both.
+    NotOneResource(usize, usize),
+    /// A resource that the layer does not ask for: its name, and the expected one.
+    OtherResource(String, String),
     /// Runtime is declared without an admin layer.
     NoAdminLayer,
     /// An override that is no YAML: its key, and what is wrong.
@@ -95,6 +101,17 @@ pub enum RuntimeRefusal {
 impl fmt::Display for RuntimeRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            RuntimeRefusal::NoSuchLayer(name) => {
+                write!(f, "no layer of this kind is named `{name}`")
+            }
+            RuntimeRefusal::NotOneResource(added, removed) => write!(
+                f,
+                "an RTDS update adds or removes one resource, not {added} added and {removed} \
+                 removed"
+            ),
+            RuntimeRefusal::OtherResource(name, expected) => {
+                write!(f, "the layer asks for the resource `{expected}`, not `{name}`")
+            }
             RuntimeRefusal::NoAdminLayer => f.write_str("the runtime has no admin layer"),
             RuntimeRefusal::Malformed(key, reason) => {
                 write!(f, "the value of `{key}` is not YAML: {reason}")
@@ -226,6 +243,40 @@ impl Runtime {
             };
         }
         self.load();
+    }
+
+    /// Takes an update for an RTDS layer: one resource that takes the place of what
+    /// the layer said, or the name of one that is removed.
+    ///
+    /// # Errors
+    /// Why the update is refused. The layer keeps what it said.
+    pub fn rtds_changed(
+        &mut self,
+        layer: &str,
+        added: &[RtdsResource],
+        removed: &[&str],
+    ) -> Result<(), RuntimeRefusal> {
+        let (expected, content) = self.rtds(layer)?;
+        let (name, values) = match (added, removed) {
+            ([resource], []) => (&*resource.name, resource.values.clone()),
+            ([], [name]) => (*name, Arc::default()),
+            _ => return Err(RuntimeRefusal::NotOneResource(added.len(), removed.len())),
+        };
+        if name != expected {
+            return Err(RuntimeRefusal::OtherResource(name.to_owned(), expected.to_owned()));
+        }
+        *content = LayerContent::Values(values);
+        self.load();
+        Ok(())
+    }
+
+    fn rtds(&mut self, name: &str) -> Result<(&str, &mut LayerContent), RuntimeRefusal> {
+        let mut layers = self.layers.layers().iter().zip(&mut self.contents);
+        let found = layers.find_map(|(layer, content)| match &layer.source {
+            LayerSource::Rtds(resource) if &*layer.name == name => Some((&**resource, content)),
+            _ => None,
+        });
+        found.ok_or_else(|| RuntimeRefusal::NoSuchLayer(name.to_owned()))
     }
 
     /// Sets keys in the admin layer. An empty value removes what was set for a key.

@@ -99,4 +99,11 @@ impl RuntimeSnapshot {
             None => default.includes(random),
         }
     }
+
+    /// Returns true if a feature is on for a random number, where the reader asks for a
+    /// whole number of so many buckets.
+    pub fn is_enabled_in(&self, key: &str, default: u64, random: u64, buckets: u64) -> bool {
+        let buckets = buckets.max(1);
+        random % buckets < self.get_integer(key).unwrap_or(default).min(buckets)
+    }
 }

@@ -196,6 +196,13 @@ fn a_feature_is_on_for_its_share() {
     assert_eq!(on("{k: 30}"), 300_000);
     assert_eq!(on("{k: 101}"), 1_000_000);
     assert_eq!(on("{k: word}"), 500_000);
+    let snapshot = fixed("{k: 30}");
+    assert!(
+        snapshot.is_enabled_in("k", 0, 1029, 1000) && !snapshot.is_enabled_in("k", 0, 30, 1000)
+    );
+    assert!(
+        snapshot.is_enabled_in("other", 5, 104, 100) && !fixed("{}").is_enabled_in("k", 0, 0, 0)
+    );
 }
 
 #[test]
@@ -242,11 +249,38 @@ fn a_folder_named_numerator_is_refused() {
 }
 
 #[test]
-fn an_rtds_layer_without_a_resource_is_empty_and_counts() {
-    let list = "{name: s, static_layer: {k: 1}}, {name: r, rtds_layer: {name: mine}}";
-    let runtime = runtime(list);
-    assert_eq!(runtime.statistics().num_layers, 2);
-    assert_eq!(runtime.snapshot().get_integer("k"), Some(1));
+fn an_rtds_layer_accepts_only_its_own_resource() {
+    let list = "{name: s, static_layer: {k: 1}}, {name: r, rtds_layer: {name: mine}}, \
+                {name: q, rtds_layer: {name: other}}";
+    let mut runtime = runtime(list);
+    assert_eq!(runtime.statistics().num_layers, 3, "an empty layer counts");
+    let mine = resource("{name: mine, layer: {k: 2, l: 3}}").expect("it is right");
+    runtime.rtds_changed("r", std::slice::from_ref(&mine), &[]).expect("its resource");
+    assert_eq!(runtime.snapshot().get_integer("k"), Some(2));
+
+    let held = runtime.snapshot();
+    let next = resource("{name: mine, layer: {l: 4}}").expect("it is right");
+    runtime.rtds_changed("r", &[next], &[]).expect("its resource");
+    assert_eq!(
+        runtime.snapshot().get_integer("k"),
+        Some(1),
+        "a resource takes the place of the last"
+    );
+    assert_eq!(held.get_integer("k"), Some(2), "a snapshot does not change");
+
+    let refused =
+        |update: Result<(), RuntimeRefusal>| update.expect_err("it is refused").to_string();
+    let wrong = runtime.rtds_changed("q", std::slice::from_ref(&mine), &[]);
+    assert_eq!(refused(wrong), "the layer asks for the resource `other`, not `mine`");
+    assert!(refused(runtime.rtds_changed("r", &[], &[])).contains("0 added and 0 removed"));
+    let both = runtime.rtds_changed("r", std::slice::from_ref(&mine), &["mine"]);
+    assert!(refused(both).contains("1 added and 1 removed"));
+    assert!(refused(runtime.rtds_changed("r", &[], &["other"])).contains("not `other`"));
+    assert!(refused(runtime.rtds_changed("s", &[mine], &[])).contains("named `s`"));
+    assert_eq!(runtime.snapshot().get_integer("l"), Some(4), "what is refused changes nothing");
+
+    runtime.rtds_changed("r", &[], &["mine"]).expect("its resource");
+    assert_eq!(runtime.snapshot().get_integer("l"), None);
     assert!(resource("{name: mine, layer: {k: null}}").is_err());
 }
 
