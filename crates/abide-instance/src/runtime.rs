@@ -79,7 +79,7 @@ pub struct RuntimeStatistics {
 pub struct RtdsResource {
     /// Its name, which the layer asks for.
     pub name: Box<str>,
-    /// The reason.
+    /// Its values.
     pub values: Arc<Values>,
 }
 
