@@ -145,6 +145,45 @@ fn the_end_of_the_last_epoch_is_that_of_the_restarter() {
 }
 
 #[test]
+fn many_hangups_at_once_start_one_epoch_at_a_time() {
+    let mut restarter = Restarter::start(PROGRAM, &[]);
+    restarter.says("epoch 0: runs");
+    restarter.signal("HUP");
+    restarter.says("epoch 1: runs");
+    // The epoch before has not ended: whatever comes now is one request.
+    restarter.signal("HUP");
+    restarter.says("the next epoch starts when the last one has taken over");
+    (0..20).for_each(|_| restarter.signal("HUP"));
+    assert_eq!(restarter.log.text().matches(": start first").count(), 2);
+    restarter.end(0);
+    restarter.says("epoch 2: runs");
+    restarter.end(1);
+    restarter.says("epoch 1: end");
+    restarter.signal("TERM");
+    assert_eq!(restarter.wait().code(), Some(0));
+    assert_eq!(restarter.log.text().matches(": start first").count(), 3);
+}
+
+#[test]
+fn an_epoch_that_would_fail_is_not_started() {
+    let validating = format!(
+        "case \"$*\" in *'--mode validate') echo validating >&2; exit \"$(cat \"$FOLDER/valid\")\" ;; esac\n{PROGRAM}"
+    );
+    let mut restarter = Restarter::start(&validating, &["--validate", "always"]);
+    restarter.says("epoch 0: runs");
+    std::fs::write(restarter.path().join("valid"), "1").unwrap();
+    restarter.signal("HUP");
+    restarter.says("`--mode validate` ended with exit status: 1: no epoch is started");
+    assert!(!restarter.log.text().contains("epoch 1"), "{}", restarter.log.text());
+    std::fs::write(restarter.path().join("valid"), "0").unwrap();
+    restarter.signal("HUP");
+    restarter.says("epoch 1: runs");
+    assert_eq!(restarter.log.text().matches("validating").count(), 2, "the first one is not");
+    restarter.signal("TERM");
+    assert_eq!(restarter.wait().code(), Some(0));
+}
+
+#[test]
 fn what_does_not_end_is_killed() {
     let stubborn = "trap '' TERM\necho it is deaf >&2\n";
     let mut restarter = Restarter::start(stubborn, &["--term-wait", "200ms"]);

@@ -5,7 +5,7 @@
 //! this one.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
@@ -33,8 +33,10 @@ Examples:
   kill -HUP $RESTARTER        # a newer binary, or another configuration, takes over
 
 The command finds its epoch in RESTART_EPOCH: 0, then 1. `envoy` and `abide-serve` get it as
-`--restart-epoch N`, too. An epoch that fails leaves the one before it as it was. SIGUSR1 is handed
-on. When the last epoch has ended, so does the restarter, with its status.")]
+`--restart-epoch N`, too. An epoch that fails leaves the one before it as it was. `envoy` is first
+run with `--mode validate`: after an epoch of Envoy that failed, no other one can take over. A SIGHUP
+that comes while the last one is at work starts one more epoch after that, however many come.
+SIGUSR1 is handed on. When the last epoch has ended, so does the restarter, with its status.")]
 pub(crate) struct RestarterArgs {
     /// How long processes that are told to end may take before they are killed
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "30s")]
@@ -43,6 +45,10 @@ pub(crate) struct RestarterArgs {
     /// When to append `--restart-epoch N` to the command
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Append::Auto)]
     append_epoch: Append,
+
+    /// When to run the command with `--mode validate` before its next epoch starts
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Validate::Auto)]
+    validate: Validate,
 
     /// The command, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
@@ -59,11 +65,39 @@ enum Append {
     Never,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Validate {
+    /// If it is `envoy`
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
 impl RestarterArgs {
+    /// The program, its name, and its arguments.
+    fn parts(&self) -> (&OsString, &OsStr, &[OsString]) {
+        let (program, arguments) = self.command.split_first().expect("clap requires a command");
+        (program, Path::new(program).file_name().unwrap_or(program), arguments)
+    }
+
+    /// The command that says whether the next epoch would start, if there is one.
+    fn validation(&self) -> Option<Command> {
+        let (program, name, arguments) = self.parts();
+        let is_wanted = match self.validate {
+            Validate::Auto => name == "envoy" && !arguments.iter().any(|it| it == "--mode"),
+            Validate::Always => true,
+            Validate::Never => false,
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).args(["--mode", "validate"]).kill_on_drop(true);
+        is_wanted.then_some(command)
+    }
+
     /// The command of an epoch.
     fn of_epoch(&self, epoch: u32) -> Command {
-        let (program, arguments) = self.command.split_first().expect("clap requires a command");
-        let name = Path::new(program).file_name().unwrap_or(program);
+        let (program, name, arguments) = self.parts();
         let is_appended = match self.append_epoch {
             Append::Auto => ["envoy", "abide-serve"].iter().any(|it| name == *it),
             Append::Always => true,
@@ -84,7 +118,14 @@ struct Epochs<'a> {
     /// The process of each, until it has ended.
     running: BTreeMap<u32, Pid>,
     ends: JoinSet<(u32, std::io::Result<ExitStatus>)>,
+    /// Says whether the next epoch would start.
+    validations: JoinSet<std::io::Result<ExitStatus>>,
+    /// True if an epoch is to start when there is room for one.
+    is_wanted: bool,
 }
+
+/// The number of epochs that run at once: one that takes over from another.
+const MAX_EPOCHS: usize = 2;
 
 /// Runs until the last epoch has ended.
 pub(crate) async fn restart(args: &RestarterArgs) -> ExitCode {
@@ -102,7 +143,7 @@ async fn supervise(args: &RestarterArgs) -> std::io::Result<u8> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut user = signal(SignalKind::user_defined1())?;
-    let mut epochs = Epochs { args, running: BTreeMap::new(), ends: JoinSet::new() };
+    let mut epochs = Epochs::new(args);
     if !epochs.start() {
         return Ok(CANNOT_START);
     }
@@ -117,7 +158,13 @@ async fn supervise(args: &RestarterArgs) -> std::io::Result<u8> {
             }
         };
         tokio::select! {
-            _ = hangup.recv() => if deadline.is_none() { epochs.start(); },
+            _ = hangup.recv() => if deadline.is_none() { epochs.want() },
+            Some(validated) = epochs.validations.join_next() => {
+                let validated = validated.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+                if deadline.is_none() && epochs.is_valid(validated) {
+                    epochs.start();
+                }
+            }
             _ = terminate.recv() => deadline = deadline.or(Some(epochs.end())),
             _ = interrupt.recv() => deadline = deadline.or(Some(epochs.end())),
             _ = user.recv() => epochs.signal(Signal::USR1),
@@ -125,6 +172,9 @@ async fn supervise(args: &RestarterArgs) -> std::io::Result<u8> {
                 let status = epochs.ended(epoch, status);
                 // What a process says that was told to end is no failure of it.
                 last = if deadline.is_some() { 0 } else { status };
+                if deadline.is_none() && !epochs.running.is_empty() {
+                    epochs.start_wanted();
+                }
             }
             () = is_over => {
                 warn!(context = "restarter", "killing what has not ended in {:?}", args.term_wait);
@@ -137,6 +187,51 @@ async fn supervise(args: &RestarterArgs) -> std::io::Result<u8> {
 }
 
 impl Epochs<'_> {
+    fn new(args: &RestarterArgs) -> Epochs<'_> {
+        let (running, ends, validations) = (BTreeMap::new(), JoinSet::new(), JoinSet::new());
+        Epochs { args, running, ends, validations, is_wanted: false }
+    }
+
+    /// Starts an epoch now, or as soon as there is room for one: however often it is asked for meanwhile,
+    /// it is one.
+    fn want(&mut self) {
+        let was_wanted = std::mem::replace(&mut self.is_wanted, true);
+        self.start_wanted();
+        if self.is_wanted && !was_wanted {
+            info!(context = "restarter", "the next epoch starts when the last one has taken over");
+        }
+    }
+
+    /// Starts an epoch that is wanted, if there is room for one.
+    fn start_wanted(&mut self) {
+        let is_busy = self.running.len() >= MAX_EPOCHS || !self.validations.is_empty();
+        if is_busy || !std::mem::take(&mut self.is_wanted) {
+            return;
+        }
+        let Some(mut validation) = self.args.validation() else {
+            self.start();
+            return;
+        };
+        match validation.spawn() {
+            Ok(mut child) => drop(self.validations.spawn(async move { child.wait().await })),
+            Err(error) => drop(self.is_valid(Err(error))),
+        }
+    }
+
+    /// Returns true if the command would start. If not, it says so, and what runs goes on.
+    fn is_valid(&self, validated: std::io::Result<ExitStatus>) -> bool {
+        let outcome = match validated {
+            Ok(status) if status.success() => return true,
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        error!(
+            context = "restarter",
+            "`--mode validate` ended with {outcome}: no epoch is started, and what runs goes on"
+        );
+        false
+    }
+
     /// Starts the epoch after the newest one that runs. One that failed gives its number back:
     /// programs that restart hot take over from the number before their own.
     fn start(&mut self) -> bool {
