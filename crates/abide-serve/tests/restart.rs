@@ -562,6 +562,18 @@ fn a_parent_that_is_killed_at_any_step_is_replaced() {
     assert!(next.is_running());
 }
 
+/// The system releases the sockets of a process that was killed a moment after its end.
+#[test]
+fn the_address_of_a_process_that_was_killed_is_waited_for() {
+    let world = World::new();
+    let held = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = held.local_addr().unwrap().to_string();
+    let child = world.start(1, &[FAST, &["--http", &address]].concat());
+    child.says("the process before this one is gone");
+    drop(held);
+    child.says("\"serving\"");
+}
+
 #[test]
 fn a_process_that_waits_for_the_one_before_it_ends_when_it_is_told_to() {
     let world = World::new();

@@ -19,7 +19,7 @@ pub(super) const COUNTER_INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) struct RestartArgs {
     /// Where a newer process finds this one to take over from it: a unix-domain socket, in a
     /// folder that nobody else may write to
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, visible_alias = "base-id", value_name = "PATH")]
     pub(crate) restart_socket: Option<PathBuf>,
     /// Which start this is: from 1 on, the process takes over from the one before it
     #[arg(long, value_name = "N", default_value_t = 0, requires = "restart_socket")]
@@ -35,7 +35,7 @@ impl RestartArgs {
     /// # Errors
     /// A time of draining that is not over before the process ends.
     pub(crate) fn check(&self, drain: &DrainArgs) -> Result<(), Error> {
-        if self.restart_socket.is_some() && self.parent_shutdown_time_s <= drain.drain_time_s {
+        if self.restart_socket.is_some() && self.parent_shutdown_time_s <= drain.drain_time() {
             let message = "connections would be cut off: `--parent-shutdown-time-s` must be more \
                            than `--drain-time-s`";
             return Err(Error::Argument(message.to_owned()));

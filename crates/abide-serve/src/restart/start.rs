@@ -1,14 +1,21 @@
 //! The start of a process, with the sockets of the one before it or with its own.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::net::UnixListener;
+use tokio::time::{Instant, sleep};
 
 use super::args::RestartArgs;
 use super::predecessor::{Predecessor, TakeoverError};
 use crate::error::Error;
 use crate::listeners::{Listener, ListenerKind};
 use crate::transport::listen;
+
+/// The time after which the system has released the sockets of a process that was killed.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
+/// The time between two attempts to listen.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The sockets that a process starts with.
 pub(crate) struct Start {
@@ -42,12 +49,26 @@ pub(crate) async fn start(
             tracing::warn!(%path, "the process before this one is gone: nothing is taken over");
         }
     }
-    let listeners = bind(wanted)?;
+    let listeners = match args.restart_epoch {
+        0 => bind(wanted)?,
+        _ => bind_when_released(wanted).await?,
+    };
     let socket = listen(path).map_err(|error| Error::Bind {
         address: path.display().to_string(),
         reason: error.to_string(),
     })?;
     Ok(Start { listeners, predecessor: None, socket: Some(socket) })
+}
+
+/// Listens at the addresses of a process that may have ended just now.
+async fn bind_when_released(wanted: &[(ListenerKind, SocketAddr)]) -> Result<Vec<Listener>, Error> {
+    let end = Instant::now() + RELEASE_TIMEOUT;
+    loop {
+        match bind(wanted) {
+            Err(_) if Instant::now() < end => sleep(RETRY_INTERVAL).await,
+            bound => return bound,
+        }
+    }
 }
 
 fn bind(wanted: &[(ListenerKind, SocketAddr)]) -> Result<Vec<Listener>, Error> {
