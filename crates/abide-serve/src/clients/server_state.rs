@@ -80,16 +80,19 @@ struct State {
     fails_health_checks: bool,
     /// True if the listeners of clients close, or are closed.
     closes: bool,
+    /// True if the process was told to end.
+    ends: bool,
 }
 
 impl State {
     /// Says why clients are to leave, if they are.
     fn drains(&self) -> Option<&'static str> {
-        match (self.closes, self.fails_health_checks) {
-            (true, _) => Some("the listeners of clients close"),
-            (false, true) => Some("health checks are to fail"),
-            (false, false) => None,
-        }
+        let reasons = [
+            (self.ends, "the server was told to end"),
+            (self.closes, "the listeners of clients close"),
+            (self.fails_health_checks, "health checks are to fail"),
+        ];
+        reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason))
     }
 }
 
@@ -593,6 +596,13 @@ impl ServerState {
     pub(crate) fn close(self: Arc<ServerState>, is_graceful: bool) {
         self.state().closes = true;
         tokio::spawn(async move { self.gates.close(is_graceful).await });
+    }
+
+    /// Closes the listeners of clients and waits until they have left, or their time is over. Returns
+    /// false if some are left.
+    pub(crate) async fn end(&self) -> bool {
+        self.state().ends = true;
+        self.gates.end().await
     }
 
     /// Says why clients are to leave, if they are: one phrase.

@@ -32,7 +32,7 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, Error> {
 
 async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
     args.restart.check(&args.drain)?;
-    let mut told_to_end = std::pin::pin!(shutdown_signal()?);
+    let mut signals = EndSignals::listen()?;
     let epoch = args.restart.restart_epoch;
     let mut source = open_source(&args.inputs.source)?;
     if let (Some(out), Some(resources)) = (&args.file_out, &args.inputs.source.resources) {
@@ -67,7 +67,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
         tokio::select! {
             served = fleet.wait_until_served() => served.map_err(Error::Resources)?,
             _ = &mut ended => return Err(Error::ReadingEnded),
-            () = &mut told_to_end => return Ok(()),
+            () = signals.next() => return Ok(()),
         }
     }
     args.admin.warn(tokens.is_some());
@@ -75,7 +75,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
     wanted.extend(args.admin.tcp().map(|it| (ListenerKind::Admin, it)));
     let Start { listeners, predecessor, socket } = tokio::select! {
         it = restart::start(&args.restart, &wanted) => it?,
-        () = &mut told_to_end => return Ok(()),
+        () = signals.next() => return Ok(()),
     };
     let local_admin = args.admin.listen(predecessor.is_some())?;
     let address = |door| {
@@ -139,29 +139,60 @@ async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
         _ = ended => Err(Error::ReadingEnded),
         it = replacing => it,
         () = replaced => Ok(()),
-        () = &mut told_to_end => Ok(()),
+        () = signals.next() => {
+            end(&fleet, &mut signals).await;
+            Ok(())
+        }
     }
 }
 
-/// Listens for SIGINT and SIGTERM from now on, so that none is lost between two waits; what is returned
-/// ends when one came.
-fn shutdown_signal() -> Result<impl Future<Output = ()>, Error> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
-        let mut terminate = signal(SignalKind::terminate()).map_err(Error::Signals)?;
-        Ok(async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        })
+/// Has all clients leave in order, unless a second signal says to end at once.
+async fn end(fleet: &ServerState, signals: &mut EndSignals) {
+    tracing::info!(
+        "told to end: clients leave, and nobody else may come; a second signal ends at once"
+    );
+    tokio::select! {
+        have_left = fleet.end() => match have_left {
+            true => tracing::info!("ending: all clients have left"),
+            false => tracing::warn!("ending: some clients have not left in time"),
+        },
+        () = signals.next() => tracing::warn!("ending at once: clients are cut off"),
     }
-    #[cfg(not(unix))]
-    Ok(async {
+}
+
+/// The signals that tell a server to end. They are heard from the beginning, so that none is lost between
+/// two waits.
+struct EndSignals {
+    #[cfg(unix)]
+    interrupt: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl EndSignals {
+    fn listen() -> Result<EndSignals, Error> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            Ok(EndSignals {
+                interrupt: signal(SignalKind::interrupt()).map_err(Error::Signals)?,
+                terminate: signal(SignalKind::terminate()).map_err(Error::Signals)?,
+            })
+        }
+        #[cfg(not(unix))]
+        Ok(EndSignals {})
+    }
+
+    /// Waits for the next one.
+    async fn next(&mut self) {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+        #[cfg(not(unix))]
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
-    })
+    }
 }

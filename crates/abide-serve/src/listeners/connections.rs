@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
-use super::drain::{DrainArgs, DrainCause, DrainState, DrainStrategy, DrainType};
+use super::drain::{DrainArgs, DrainCause, DrainState, DrainType, age_limit};
 use crate::error::Error as ServerError;
 use crate::limits::Limits;
 use crate::transport::{ReloadingTls, SMALL};
@@ -73,6 +73,9 @@ impl ListenerKind {
         }
     }
 }
+
+/// The listeners of clients.
+const CLIENTS: [ListenerKind; 2] = [ListenerKind::Http, ListenerKind::Grpc];
 
 /// A listening socket.
 pub(crate) struct Listener {
@@ -182,6 +185,8 @@ pub(crate) struct Connections {
     patience: Duration,
     /// One for each connection that clients may have, and that the admin port may have.
     places: Arc<Semaphore>,
+    /// The number of connections that clients may have.
+    most: usize,
     admin_places: Arc<Semaphore>,
     states: [watch::Sender<ListenerState>; ListenerKind::ALL.len()],
 }
@@ -200,6 +205,7 @@ impl Connections {
             args,
             patience: limits.stall,
             places: Arc::new(Semaphore::new(most)),
+            most,
             admin_places: Arc::new(Semaphore::new(MAX_ADMIN_CONNECTIONS)),
             states: Default::default(),
         }
@@ -222,15 +228,25 @@ impl Connections {
             tracing::warn!(door = door.name(), "there are as many connections as there may be");
         }
         *was_full = is_full;
-        Some(Connection::begin(self.state(door).subscribe(), place?, self.patience))
+        let mut connection = Connection::begin(self.state(door).subscribe(), place?, self.patience);
+        // Nobody balances connections of the admin port.
+        let limit = self.args.max_connection_age_s.filter(|_| door != ListenerKind::Admin);
+        connection.ends = limit.map(|it| connection.came + age_limit(connection.number, it));
+        Some(connection)
     }
 
     /// Returns the time that connections have to leave.
     pub(crate) fn drain_time(&self) -> Duration {
-        match self.args.drain_strategy {
-            DrainStrategy::Gradual => self.args.drain_time_s,
-            DrainStrategy::Immediate => Duration::ZERO,
-        }
+        self.args.spread(self.args.drain_time())
+    }
+
+    /// Lets nobody else come and tells all clients to leave. Returns once they have, or their time is
+    /// over; `false` if some are left.
+    pub(crate) async fn end(&self) -> bool {
+        self.drain(DrainCause::End, &CLIENTS, self.args.end_spread());
+        self.accept(&CLIENTS, AcceptMode::Never);
+        let all = u32::try_from(self.most).unwrap_or(u32::MAX);
+        timeout(self.args.end_time(), self.places.acquire_many(all)).await.is_ok()
     }
 
     /// Returns true if another process serves those who come now.
@@ -297,10 +313,9 @@ impl Connections {
     /// Closes the sockets that clients come through: at once, or when all of them had the time to
     /// leave.
     pub(crate) async fn close(&self, is_graceful: bool) {
-        const CLIENTS: [ListenerKind; 2] = [ListenerKind::Http, ListenerKind::Grpc];
         if is_graceful {
             self.drain(DrainCause::Removal, &CLIENTS, self.drain_time());
-            sleep(self.args.drain_time_s).await;
+            sleep(self.args.drain_time()).await;
         } else {
             self.drain(DrainCause::Removal, &CLIENTS, Duration::ZERO);
         }
@@ -400,6 +415,8 @@ struct Connection {
     state: watch::Receiver<ListenerState>,
     /// The time that it may take to bring its first request.
     patience: Duration,
+    /// The time at which it is old enough to leave, if it ever is.
+    ends: Option<Instant>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -411,7 +428,7 @@ impl Connection {
     ) -> Connection {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Connection { number, came: Instant::now(), state, patience, _place: place }
+        Connection { number, came: Instant::now(), state, patience, ends: None, _place: place }
     }
 
     /// Waits until it is time to leave.
@@ -419,7 +436,7 @@ impl Connection {
         loop {
             let departure =
                 self.state.borrow_and_update().drains.departure_time(self.number, self.came);
-            let changed = match departure {
+            let changed = match departure.into_iter().chain(self.ends).min() {
                 None => self.state.changed().await,
                 Some(departure) => tokio::select! {
                     () = sleep_until(departure) => return,

@@ -14,15 +14,51 @@ use crate::duration::parse_seconds;
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct DrainArgs {
     /// How many seconds connections have to leave, when another process takes over or health
-    /// checks fail
-    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = parse_seconds)]
-    pub(crate) drain_time_s: Duration,
+    /// checks fail [default: 600], and when SIGTERM ends this one [default: 15]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    drain_time_s: Option<Duration>,
     /// When connections are told to leave
     #[arg(long, value_name = "STRATEGY", value_enum, default_value_t = DrainStrategy::Gradual)]
     pub(crate) drain_strategy: DrainStrategy,
     /// What makes clients of gRPC and REST leave
     #[arg(long, value_name = "TYPE", value_enum, default_value_t = DrainType::Default)]
     pub(crate) drain_type: DrainType,
+    /// How many seconds a connection of a client may last, with up to a tenth more; then it is told to
+    /// leave, so that clients spread over new replicas
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) max_connection_age_s: Option<Duration>,
+}
+
+/// The time that connections have to leave, unless the operator says.
+const DRAIN_TIME: Duration = Duration::from_secs(600);
+/// The time that they have when the process was told to end: orchestrators kill it after 30 s.
+const END_TIME: Duration = Duration::from_secs(15);
+/// The part of the time of an end in which connections are told to leave; they leave in the rest.
+const END_SPREAD: f64 = 0.5;
+
+impl DrainArgs {
+    /// The time that connections have to leave while the server goes on.
+    pub(crate) fn drain_time(&self) -> Duration {
+        self.drain_time_s.unwrap_or(DRAIN_TIME)
+    }
+
+    /// The time that connections have to leave when the server ends.
+    pub(crate) fn end_time(&self) -> Duration {
+        self.drain_time_s.unwrap_or(END_TIME)
+    }
+
+    /// The span over which connections are told to leave that have so much time.
+    pub(crate) fn spread(&self, time: Duration) -> Duration {
+        match self.drain_strategy {
+            DrainStrategy::Gradual => time,
+            DrainStrategy::Immediate => Duration::ZERO,
+        }
+    }
+
+    /// The span over which connections are told to leave when the server ends.
+    pub(crate) fn end_spread(&self) -> Duration {
+        self.spread(self.end_time().mul_f64(END_SPREAD))
+    }
 }
 
 /// When connections are told to leave.
@@ -53,6 +89,8 @@ pub(crate) enum DrainCause {
     HotRestart,
     /// The listener goes.
     Removal,
+    /// The process was told to end.
+    End,
 }
 
 impl DrainType {
@@ -96,6 +134,12 @@ impl DrainState {
         let of = |it: &DrainPeriod| it.begin.max(came) + it.over.mul_f64(share(number));
         self.0.values().map(of).min()
     }
+}
+
+/// The age at which a connection is told to leave: so much, and up to a tenth more, so that those which
+/// came together do not leave together.
+pub(crate) fn age_limit(number: u64, age: Duration) -> Duration {
+    age + age.mul_f64(0.1 * share(number))
 }
 
 /// The share of the drain time after which a connection leaves, from 0 up to 1.
@@ -170,9 +214,10 @@ mod tests {
 
     #[test]
     fn each_drain_type_reacts_to_its_events() {
-        use DrainCause::{HealthCheck, HotRestart, Removal};
-        let reacts = |it: DrainType| [HealthCheck, HotRestart, Removal].map(|of| it.reacts_to(of));
-        assert_eq!(reacts(DrainType::Default), [true, true, true]);
-        assert_eq!(reacts(DrainType::ModifyOnly), [false, true, true]);
+        use DrainCause::{End, HealthCheck, HotRestart, Removal};
+        let all = [HealthCheck, HotRestart, Removal, End];
+        let reacts = |it: DrainType| all.map(|of| it.reacts_to(of));
+        assert_eq!(reacts(DrainType::Default), [true; 4]);
+        assert_eq!(reacts(DrainType::ModifyOnly), [false, true, true, true]);
     }
 }

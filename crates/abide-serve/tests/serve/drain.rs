@@ -100,3 +100,59 @@ fn listeners_that_go_are_closed_and_their_clients_leave() {
         says_so();
     });
 }
+
+#[cfg(unix)]
+#[test]
+fn who_is_told_to_end_has_clients_leave_in_order() {
+    use rustix::process::Signal;
+
+    run(async {
+        let flags = ["--drain-time-s", "60", "--drain-strategy", "immediate"];
+        let mut server = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);
+        let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
+        stream.ask(CDS, &[]).await;
+        let response = stream.next().await.expect("a response");
+        stream.ack(&response, &[]).await;
+        let mut held = Polling::connect(&server.http);
+        let version = &response.version_info;
+        held.send(&format!(r#"{{"node": {{"id": "held"}}, "version_info": "{version}"}}"#));
+        server.until("/clients", |text| text.contains("held"));
+        // Somebody who never leaves, so that the pages can be looked at.
+        let mut stays = Polling::connect(&server.http);
+        stays.send(r#"{"node": {"id": "stays"}}"#);
+        assert_eq!(stays.answer().0, 200);
+        server.signal(Signal::TERM);
+        // A poll is answered before its time, and the stream ends in good order.
+        assert_eq!(held.answer(), (304, true));
+        assert_eq!(stream.next().await.expect_err("the end").code(), tonic::Code::Ok);
+        server.until("/ready", |text| text == "DRAINING: the server was told to end\n");
+        let listens = |address: &String| TcpStream::connect(address).is_ok();
+        wait(|| (!listens(&server.grpc) && !listens(&server.http)).then_some(()));
+        drop((stream, held, stays));
+        assert!(server.ended().success());
+        assert!(server.log().contains("ending: all clients have left"), "{}", server.log());
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_second_signal_ends_at_once() {
+    use rustix::process::Signal;
+
+    let mut server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--drain-time-s", "600"]);
+    let mut stays = Polling::connect(&server.http);
+    stays.send(r#"{"node": {"id": "stays"}}"#);
+    assert_eq!(stays.answer().0, 200);
+    server.signal(Signal::TERM);
+    server.logged(|it| it.contains("told to end"));
+    server.signal(Signal::INT);
+    assert!(server.ended().success());
+    assert!(server.log().contains("clients are cut off"), "{}", server.log());
+}
+
+#[test]
+fn a_connection_that_is_old_enough_is_asked_to_leave() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--max-connection-age-s", "0.1"]);
+    until_it_is_to_leave(&mut Polling::connect(&server.http));
+    assert_eq!(server.get("/ready"), "LIVE\n");
+}

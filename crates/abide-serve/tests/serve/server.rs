@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 
 use abide_xds::wire::{
@@ -226,6 +226,13 @@ impl Server {
     pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.child);
         kill_process(pid, signal).expect("it runs");
+    }
+
+    /// Waits for its end.
+    pub(crate) fn ended(&mut self) -> ExitStatus {
+        let status = unless_it_hangs(&mut self.child, |it| it.wait().expect("it is ours"));
+        self.logs.whole();
+        status
     }
 
     /// Opens a stream of all types in the state of the world.
