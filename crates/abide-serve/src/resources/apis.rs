@@ -21,9 +21,10 @@ use crate::error::Error;
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ApiArgs {
     /// The API that declares them: a folder, `git:REV`, an archive, a descriptor set, or a program
-    /// that carries its API, such as Envoy
+    /// that carries its API, such as Envoy (repeatable: the first is the newest, and each other one is
+    /// what clients of an older release understand, who are known by the extensions that they list)
     #[arg(long, value_name = "SOURCE", required = true)]
-    api: Option<String>,
+    api: Vec<String>,
     /// A folder to find imports of the API in
     #[arg(short = 'I', long, value_name = "DIR")]
     import_path: Vec<String>,
@@ -75,7 +76,7 @@ impl Apis {
     /// # Errors
     /// A file or a source that cannot be read, or is wrong.
     pub(crate) fn read(args: &ApiArgs) -> Result<(Apis, Vec<String>), Error> {
-        let source = args.api.as_deref().unwrap_or(".");
+        let source = args.api.first().map_or(".", String::as_str);
         let mut notes = Vec::new();
         let described = args.types.as_deref().map(TypesFile::read).transpose()?;
         let types = described.as_ref().map(TypesFile::types).transpose()?.unwrap_or_default();
@@ -85,7 +86,12 @@ impl Apis {
         }
         let (mut older, mut sources, mut table) = (Vec::new(), Vec::new(), Vec::new());
         let rows = args.clients.as_deref().map(read_rows).transpose()?;
-        for ClientRow { user_agent, version, api } in rows.into_iter().flatten() {
+        let more = args.api.iter().skip(1).filter(|it| *it != source).map(|api| ClientRow {
+            user_agent: String::new(),
+            version: VersionReq::STAR,
+            api: api.clone(),
+        });
+        for ClientRow { user_agent, version, api } in rows.into_iter().flatten().chain(more) {
             let number = match sources.iter().position(|it| *it == api) {
                 Some(number) => number,
                 None => {

@@ -37,6 +37,12 @@ pub(crate) struct JudgeArgs {
     /// translated from the newest one.
     #[arg(long)]
     allow_previous_major: bool,
+    /// Serve a source without resources, instead of refusing it
+    ///
+    /// Clients are then told to drop everything they have. A folder that is not mounted yet and a
+    /// mistyped prefix look the same.
+    #[arg(long)]
+    allow_empty: bool,
     /// The name of a cluster that clients have from elsewhere: routes may lead to it
     #[arg(long, value_name = "NAME")]
     static_cluster: Vec<String>,
@@ -49,6 +55,8 @@ pub(crate) struct Leniency {
     pub(crate) static_clusters: BTreeSet<String>,
     /// Whether resources may be of the major before the newest stable one.
     pub(crate) allows_previous_major: bool,
+    /// True if there may be no resources at all.
+    pub(crate) allows_empty: bool,
 }
 
 impl From<&JudgeArgs> for Leniency {
@@ -56,6 +64,7 @@ impl From<&JudgeArgs> for Leniency {
         Leniency {
             static_clusters: args.static_cluster.iter().cloned().collect(),
             allows_previous_major: args.allow_previous_major,
+            allows_empty: args.allow_empty,
         }
     }
 }
@@ -131,9 +140,13 @@ impl Judge {
                 1 => "1 file was read".to_owned(),
                 count => format!("{count} files were read"),
             };
-            warnings.push(format!(
-                "there are no resources in `--resources` ({read}): clients get nothing"
-            ));
+            let line = format!("there are no resources in `--resources` ({read})");
+            match self.leniency.allows_empty {
+                true => warnings.push(format!("{line}: clients get nothing")),
+                false => errors.push(format!(
+                    "{line}: to take everything from clients, serve it with `--allow-empty`"
+                )),
+            }
         }
         let deprecated_uses = all.iter().map(|it| it.deprecated_uses).collect();
         Verdict { served: errors.is_empty().then_some(served), deprecated_uses, errors, warnings }

@@ -31,7 +31,8 @@ pub(crate) struct SourceArgs {
     ///
     /// With `git:`, the revision is followed; `git:REPO#REV` is of the repository at the path REPO.
     /// With `etcd:`, the keys below the prefix are the files; name all members of a cluster, as
-    /// `etcd:HOST:PORT,HOST:PORT/PREFIX`.
+    /// `etcd:HOST:PORT,HOST:PORT/PREFIX`. Keys that begin with a slash have it in the prefix:
+    /// `etcd:HOST:PORT//PREFIX`.
     // Optional only for a command, which has its own.
     #[arg(long, value_name = "SOURCE", required = true)]
     pub(crate) resources: Option<PathBuf>,

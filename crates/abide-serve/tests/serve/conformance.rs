@@ -54,7 +54,8 @@ impl Run {
 
 /// A server that has nothing but what the scenarios bring.
 fn start(flags: &[&str]) -> Server {
-    Server::start(&[("conformance.yaml", &cluster("before", 1))], flags)
+    let flags = [&["--allow-empty"], flags].concat();
+    Server::start(&[("conformance.yaml", &cluster("before", 1))], &flags)
 }
 
 fn folder(server: &Server) -> String {

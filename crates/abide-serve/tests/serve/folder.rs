@@ -302,17 +302,49 @@ fn the_log_has_the_first_warnings_of_a_change_and_check_has_all() {
 }
 
 #[test]
-fn who_serves_nothing_is_told() {
-    let server = Server::start(&[], &[]);
+fn who_serves_nothing_on_purpose_is_told() {
+    let server = Server::start(&[], &["--allow-empty"]);
     let line = "there are no resources in `--resources` (0 files were read): clients get nothing";
     wait(|| whole_log(&server).contains(line).then_some(()));
-    let (status, report, said) = check(&server.path(""), &[]);
+    let (status, report, said) = check(&server.path(""), &["--allow-empty"]);
     assert_eq!((status, &*report, said), (Some(0), "", format!("warning: {line}\n")));
     server.put("none.yaml", "# later\n");
     server.logged(|it| it.contains("(1 file was read): clients get nothing"));
     server.put("node/me/a.yaml", &cluster("a", 1));
     server.until("/config_dump", |text| text.contains("\"a\""));
     assert!(!server.log().contains("(2 files"), "{}", server.log());
+    std::fs::remove_file(server.path("node/me/a.yaml")).expect("a file");
+    server.until("/config_dump", |text| !text.contains("\"a\""));
+}
+
+/// A folder that is not mounted yet, and one that somebody emptied, take nothing from anybody.
+#[test]
+fn a_source_without_resources_takes_nothing_away() {
+    let server = Server::start(&[], &[]);
+    let line = "there are no resources in `--resources` (0 files were read): to take everything from \
+                clients, serve it with `--allow-empty`";
+    server.until("/ready", |text| text.starts_with("NOT READY\n") && text.contains(line));
+    let (status, _, said) = check(&server.path(""), &[]);
+    assert!(status == Some(1) && said.contains(line), "{status:?} {said}");
+    server.put("a.yaml", &cluster("a", 1));
+    server.until("/ready", |text| text == "LIVE\n");
+    std::fs::remove_file(server.path("a.yaml")).expect("a file");
+    server.logged(|it| it.contains("refused") && it.contains(line));
+    let text = server.get("/config_dump");
+    assert!(text.contains("\"a\""), "{text}");
+    server.put("b.yaml", &cluster("b", 1));
+    server.until("/config_dump", |text| text.contains("\"b\"") && !text.contains("\"a\""));
+}
+
+#[test]
+fn more_apis_are_those_of_older_clients() {
+    let api = example("api").display().to_string();
+    let older = crate::server::changed_api(&[]);
+    let older = older.path().to_str().expect("text");
+    let (status, _, said) = check(&example("resources"), &["--api", &api, "--api", older]);
+    assert_eq!((status, &*said), (Some(0), ""));
+    let (status, _, said) = check(&example("resources"), &["--api", "/nowhere"]);
+    assert!(status == Some(2) && said.contains("/nowhere"), "{status:?} {said}");
 }
 
 #[test]
@@ -379,7 +411,7 @@ fn what_everyone_gets_is_written_to_files() {
 #[test]
 fn files_of_a_type_that_is_gone_say_so() {
     let out = tempfile::tempdir().expect("a folder");
-    let flags = ["--file-out", out.path().to_str().expect("text")];
+    let flags = ["--allow-empty", "--file-out", out.path().to_str().expect("text")];
     let has = |what: &str| {
         wait(|| {
             let text = std::fs::read_to_string(out.path().join("cds.json")).ok()?;

@@ -69,6 +69,8 @@ impl Etcd {
             let hint = "write `etcd:HOST:PORT/PREFIX`";
             Error::SourceInvalid(format!("`etcd:{spec}` is not a source: {hint}"))
         };
+        // `etcd://HOST:PORT/PREFIX` is the same, written as a URL.
+        let spec = spec.strip_prefix("//").unwrap_or(spec);
         let (members, prefix) = spec.split_once('/').ok_or_else(wrong)?;
         let members: Vec<String> = members.split(',').map(str::to_owned).collect();
         let is_address = |it: &String| {
@@ -100,7 +102,11 @@ impl Source for Etcd {
             self.pause = PAUSES.0;
         }
         let listing = self.store.keys.as_ref().map(Keys::listing);
-        listing.ok_or_else(|| Error::unavailable("nothing was read"))
+        let mut listing = listing.ok_or_else(|| Error::unavailable("nothing was read"))?;
+        if let Some(runtime) = self.runtime.as_ref().filter(|_| listing.files.is_empty()) {
+            listing.notes.extend(runtime.block_on(self.store.explain_empty()));
+        }
+        Ok(listing)
     }
 
     fn wait(&mut self) {
@@ -156,6 +162,35 @@ impl Store {
             self.turn = (self.turn + 1) % self.members.len();
         }
         Err(Error::unavailable(format_args!("etcd: {}", said.join("; "))))
+    }
+
+    /// Says which prefix has no keys, and whether the one with or without a leading slash has some.
+    async fn explain_empty(&self) -> Vec<String> {
+        let prefix = String::from_utf8_lossy(&self.prefix).into_owned();
+        let other = match prefix.strip_prefix('/') {
+            Some(rest) => rest.to_owned(),
+            None => format!("/{prefix}"),
+        };
+        let mut notes = Vec::new();
+        if let Some(unread) = self.keys.as_ref().and_then(Keys::unread) {
+            notes.push(format!(
+                "`{prefix}{unread}` is not read: the name of a key has to end as that of a file, such as `.yaml`"
+            ));
+        }
+        let address = &self.members[self.turn];
+        let found = async {
+            let mut member = EtcdMember::connect(address, &self.args).await?;
+            member.has_keys(other.as_bytes()).await
+        };
+        // Who may read the prefix may not be allowed to read the other one.
+        let hint = match found.await {
+            Ok(true) if !other.is_empty() => {
+                format!(", but some begin with `{other}`: write `etcd:{address}/{other}`")
+            }
+            Ok(_) | Err(_) => String::new(),
+        };
+        notes.push(format!("no key of etcd that begins with `{prefix}` has resources{hint}"));
+        notes
     }
 
     /// Goes on from what is known if this member can, and else reads all of it.
@@ -264,6 +299,10 @@ mod tests {
         assert_eq!(&*store.prefix, b"acme/fleet/", "a prefix is a folder");
         assert_eq!(&*open("a:1//acme/").expect("a source").prefix, b"/acme/");
         assert_eq!(&*open("a:1/").expect("a source").prefix, b"", "all keys");
+        for (url, prefix) in [("//a:1/acme", "acme/"), ("//a:1//acme", "/acme/")] {
+            let store = open(url).expect("a URL");
+            assert_eq!((&*store.members[0], &*store.prefix), ("a:1", prefix.as_bytes()));
+        }
         for wrong in ["", "a:1", "a/b", "a:1,/b", "a:x/b", "u@a:1/b", "http://a:1/b"] {
             let error = open(wrong).err().unwrap_or_else(|| panic!("`{wrong}` was taken"));
             assert!(error.to_string().contains("write `etcd:HOST:PORT/PREFIX`"), "{error}");

@@ -26,6 +26,8 @@ pub(super) struct Keys {
     /// When one of the files changed last.
     changed: i64,
     files: BTreeMap<String, Arc<[u8]>>,
+    /// A path that is not read, since its ending says nothing about its notation.
+    unread: Option<String>,
     /// Of all paths and values.
     bytes: usize,
 }
@@ -33,7 +35,13 @@ pub(super) struct Keys {
 impl Keys {
     /// No key, at a revision.
     pub(super) fn new(prefix: Arc<[u8]>, cluster: u64, revision: i64) -> Keys {
-        Keys { prefix, cluster, revision, changed: revision, files: BTreeMap::new(), bytes: 0 }
+        let files = BTreeMap::new();
+        Keys { prefix, cluster, revision, changed: revision, files, unread: None, bytes: 0 }
+    }
+
+    /// A path below the prefix that is not read, if there was one.
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.unread.as_deref()
     }
 
     /// The path of a key below the prefix, if it is the name of a file with resources. Hidden
@@ -49,7 +57,11 @@ impl Keys {
     /// # Errors
     /// More than is taken.
     pub(super) fn put(&mut self, kv: &KeyValue) -> Result<(), Error> {
-        let Some(path) = self.path(&kv.key) else { return Ok(()) };
+        let Some(path) = self.path(&kv.key) else {
+            let rest = kv.key.strip_prefix(&*self.prefix).unwrap_or_default();
+            self.unread.get_or_insert_with(|| String::from_utf8_lossy(rest).into_owned());
+            return Ok(());
+        };
         let size = kv.value.len();
         if size > MAX_VALUE {
             return Err(Error::unavailable(format_args!(
@@ -78,7 +90,12 @@ impl Keys {
         for event in events {
             let Some(kv) = &event.kv else { continue };
             self.revision = self.revision.max(kv.mod_revision);
-            let Some(path) = self.path(&kv.key) else { continue };
+            let Some(path) = self.path(&kv.key) else {
+                if event.kind != DELETED {
+                    self.put(kv)?;
+                }
+                continue;
+            };
             self.changed = self.changed.max(kv.mod_revision);
             if event.kind == DELETED {
                 if let Some(old) = self.files.remove(path) {
@@ -154,6 +171,7 @@ mod tests {
         for other in ["acme/.a.yaml", "acme/x/../a.yaml", "acme//a.yaml", "acme/a.txt", "b.yaml"] {
             keys.apply(&[put(other, 12, "no")]).expect("it is left out");
         }
+        assert_eq!(keys.unread(), Some(".a.yaml"));
         keys.apply(&[gone("acme/never.yaml", 12)]).expect("nothing happens");
         assert_eq!(shown(&keys), ["a.yaml=3"]);
         assert_eq!(keys.revision, 12, "it goes on from there all the same");

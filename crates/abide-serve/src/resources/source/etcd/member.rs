@@ -138,6 +138,22 @@ impl EtcdMember {
         }
     }
 
+    /// Returns true if any key begins with a prefix.
+    ///
+    /// # Errors
+    /// A member that does not answer now, or does not let it.
+    pub(super) async fn has_keys(&mut self, prefix: &[u8]) -> Result<bool, Error> {
+        let request = RangeRequest {
+            key: if prefix.is_empty() { vec![0] } else { prefix.to_vec() },
+            range_end: prefix_end(prefix),
+            limit: 1,
+            revision: 0,
+        };
+        let page: RangeResponse =
+            self.call("/etcdserverpb.KV/Range", request).await.map_err(describe_status)?;
+        Ok(!page.kvs.is_empty())
+    }
+
     /// Watches what changes below a prefix after a revision. A member that lost its leader ends
     /// the watch, so that a newer truth can be had from another one.
     ///
