@@ -10,10 +10,10 @@ use std::fmt;
 
 use abide_schema::{Cardinality, Element, Field, Method, Scalar, Service, Type};
 
-pub(crate) use self::path_helpers::PathHelpers;
-use crate::lost_symbols::LostSymbol;
+pub(crate) use self::path_helpers::{PathHelpers, lost_path_helper};
 use crate::option::Holder;
 use crate::surface::Surface;
+use crate::symbols::LostSymbol;
 
 const OPERATION: &str = "google.longrunning.Operation";
 const OPERATION_INFO: &str = "google.longrunning.operation_info";

@@ -7,14 +7,14 @@
 //! such claim comes with a value that one side accepts and the other rejects,
 //! which is checked on both sides first.
 
+mod cache;
 mod compare;
-mod compared;
-mod comparison;
+mod constraint_change;
 mod inclusion;
 mod rejection;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::compared::Compared;
-pub use self::comparison::{Comparison, FacetChange, Inclusion};
+pub(crate) use self::cache::ConstraintCache;
+pub use self::constraint_change::{ConstraintChange, FacetChange, Inclusion};
 pub use self::rejection::rejection;

@@ -12,8 +12,8 @@ mod same_text;
 mod settled;
 mod structure;
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use abide_schema::{
     Element, Enum, EnumId, EnumValue, EnumValueId, Field, FieldId, File, FileId, Message,
@@ -25,12 +25,8 @@ use rustc_hash::FxHashMap;
 
 use self::pairs::{Pairs, twin};
 pub use self::renamed_types::RenamedType;
-use crate::api_client::PathHelpers;
-use crate::constraint::{Compared, Comparison};
 use crate::element::{entries, held_enum};
-use crate::prove::Proving;
 use crate::surface::Direction;
-use crate::symbols::GeneratedNames;
 
 /// Two trees, their elements paired.
 #[derive(Debug)]
@@ -62,14 +58,8 @@ pub struct Diff<'t> {
     users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
     /// The extensions of each message, for both trees.
     extensions: [OnceLock<FxHashMap<MessageId, Vec<FieldId>>>; 2],
-    compared: Compared,
     /// True if shapes were compared by how rare they are in both trees.
     weighed_shapes: AtomicBool,
-    pub(crate) proving: Proving,
-    /// The names in generated code of the old tree and the new one.
-    pub(crate) generated: [GeneratedNames; 2],
-    /// The helpers of API clients of the old tree and the new one.
-    pub(crate) path_helpers: [PathHelpers; 2],
 }
 
 /// `new_x` and `old_x`: the other side of an element.
@@ -341,20 +331,14 @@ impl<'t> Diff<'t> {
         around.or_else(top)
     }
 
-    /// Returns how the constraints of an element changed; `None` for what has none.
-    pub fn constraints(&self, old: Element<'t>, new: Element<'t>) -> Option<Arc<Comparison>> {
-        debug_assert!(self.is_old(old.file().tree), "{old:?} is not of the old tree");
-        debug_assert!(self.is_new(new.file().tree), "{new:?} is not of the new tree");
-        self.compared.of(old, new)
-    }
-
     /// Returns true if this is the old tree: a view of the other side has a number of an
     /// element there, which means another one here.
-    fn is_old(&self, tree: &Tree) -> bool {
+    pub(crate) fn is_old(&self, tree: &Tree) -> bool {
         std::ptr::eq(tree, self.old)
     }
 
-    fn is_new(&self, tree: &Tree) -> bool {
+    /// Returns true if this is the new tree.
+    pub(crate) fn is_new(&self, tree: &Tree) -> bool {
         std::ptr::eq(tree, self.new)
     }
 

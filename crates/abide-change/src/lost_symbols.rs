@@ -3,26 +3,16 @@
 use abide_schema::{Element, EnumId, File, MessageId, OneofId, Package};
 
 use crate::change::Change;
-use crate::diff::Diff;
+use crate::comparison::Comparison;
 use crate::effects::Effects;
-use crate::surface::Surface;
 use crate::symbols::{
-    Correspondence, GeneratedNames, GeneratedSymbol, Language, Loss, loss, loss_by_use, loss_file,
-    stays_imported, symbols_of_file, symbols_with,
+    Correspondence, GeneratedNames, GeneratedSymbol, Language, Loss, LostSymbol, loss, loss_by_use,
+    loss_file, stays_imported, symbols_of_file, symbols_with,
 };
 
-/// A symbol of generated code that was removed or changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostSymbol {
-    /// The language.
-    pub surface: Surface,
-    /// The symbol as a user writes it, and how it changed.
-    pub symbol: String,
-}
-
-impl Correspondence for Diff<'_> {
+impl Correspondence for Comparison<'_> {
     fn names(&self) -> [&GeneratedNames; 2] {
-        self.generated.each_ref()
+        self.generated_names.each_ref()
     }
 
     fn same_file(&self, old: File<'_>, new: File<'_>) -> bool {
@@ -45,37 +35,49 @@ impl Correspondence for Diff<'_> {
 
 /// Returns what code written against the old stubs of an element loses: at most one symbol
 /// for each language, the one that most callers use.
-pub fn lost<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> (Effects, Vec<LostSymbol>) {
+pub fn lost<'t>(
+    comparison: &Comparison<'t>,
+    change: Change<Element<'t>>,
+) -> (Effects, Vec<LostSymbol>) {
     each_language(|language| match change {
         Change::Added(_) => None,
         Change::Removed(old) => {
-            let [names, _] = diff.names();
+            let [names, _] = comparison.names();
             gone(symbols_with(names, language, old).into_iter().next())
         }
-        Change::Both { old, new } => loss(language, old, new, diff).map(|loss| words(&loss)),
+        Change::Both { old, new } => {
+            loss(language, old, new, comparison).map(|loss| loss.to_string())
+        }
     })
 }
 
 /// Returns what code loses that uses an element, because of the other name of its type:
 /// `user` and `ty` are the old and the new side of both.
 pub fn lost_by_use<'t>(
-    diff: &Diff<'t>,
+    comparison: &Comparison<'t>,
     user: (Element<'t>, Element<'t>),
     ty: (Element<'t>, Element<'t>),
 ) -> (Effects, Vec<LostSymbol>) {
-    each_language(|language| loss_by_use(language, user, ty, diff.names()).map(|loss| words(&loss)))
+    each_language(|language| {
+        loss_by_use(language, user, ty, comparison.names()).map(|loss| loss.to_string())
+    })
 }
 
 /// The same for a whole file: what code imports or includes.
-pub fn lost_file<'t>(diff: &Diff<'t>, change: Change<File<'t>>) -> (Effects, Vec<LostSymbol>) {
+pub fn lost_file<'t>(
+    comparison: &Comparison<'t>,
+    change: Change<File<'t>>,
+) -> (Effects, Vec<LostSymbol>) {
     each_language(|language| match change {
         Change::Added(_) => None,
         Change::Removed(old) => {
-            let left = diff.new_package(old.package()).into_iter().flat_map(Package::files);
+            let left = comparison.new_package(old.package()).into_iter().flat_map(Package::files);
             let stays = stays_imported(language, old, left);
             gone(symbols_of_file(language, old).into_iter().next().filter(|_| !stays))
         }
-        Change::Both { old, new } => loss_file(language, old, new, diff).map(|loss| words(&loss)),
+        Change::Both { old, new } => {
+            loss_file(language, old, new, comparison).map(|loss| loss.to_string())
+        }
     })
 }
 
@@ -93,20 +95,5 @@ fn each_language(of: impl Fn(Language) -> Option<String>) -> (Effects, Vec<LostS
 }
 
 fn gone(symbol: Option<GeneratedSymbol>) -> Option<String> {
-    symbol.map(|old| words(&Loss::Removed { old }))
-}
-
-fn words(loss: &Loss) -> String {
-    match loss {
-        Loss::Removed { old } => format!("`{}` was removed", old.name),
-        Loss::Changed { old, new } => {
-            format!("`{}` changed from `{}` to `{}`", old.name, old.signature, new.signature)
-        }
-        Loss::Regrouped { old, from, to } => {
-            format!("`{}` moved from oneof `{from}` to oneof `{to}`", old.name)
-        }
-        Loss::Moved { old, from, to } => {
-            format!("`{}` moved from `{from}` to `{to}`", old.name)
-        }
-    }
+    symbol.map(|old| Loss::Removed { old }.to_string())
 }

@@ -7,6 +7,7 @@
 //! zeros, signs, the ends of ranges, bytes that are not UTF-8, undeclared enum
 //! values, several elements, and absence.
 
+mod cache;
 mod carriers;
 mod carry;
 mod compare;
@@ -16,31 +17,35 @@ mod notation;
 mod probe;
 mod smallest;
 
-use abide_schema::{Enum, EnumId, EnumValue, Field, OneofId, Presence};
+use abide_schema::{Enum, EnumValue, Field, Presence};
 
-use self::carriers::Carrier;
-use self::carry::Members;
+pub(crate) use self::cache::ProofCache;
 use self::notation::write;
 use crate::change::Change;
 use crate::diff::Diff;
-use crate::memo::Memo;
 use crate::show::one_line;
 use crate::surface::{Direction, Surface};
 use crate::witness::Proof;
 
-/// What is the same for every proof about one enum or oneof.
-#[derive(Debug, Default)]
-pub(crate) struct Proving {
-    carriers: Memo<(Direction, EnumId, EnumId), [Carrier]>,
-    joined: Memo<(Direction, Option<Surface>, OneofId), Members>,
+/// Proves what changes between two trees break: the pairs of their elements, and what earlier proofs
+/// found.
+#[derive(Clone, Copy, Debug)]
+pub struct Prover<'d, 't> {
+    diff: &'d Diff<'t>,
+    cache: &'d ProofCache,
 }
 
-impl<'t> Diff<'t> {
+impl<'d, 't> Prover<'d, 't> {
+    /// A prover that keeps in `cache` what many proofs need. A cache belongs to one pair of trees.
+    pub(crate) fn new(diff: &'d Diff<'t>, cache: &'d ProofCache) -> Prover<'d, 't> {
+        Prover { diff, cache }
+    }
+
     /// Returns what happens to values of a field when they cross, in each encoding and
     /// direction. For a field that only one side has, its values are tried, and its
     /// absence. For a field that both have, absence is not tried: it does not depend
     /// on name or number.
-    pub fn prove_field(&self, change: Change<Field<'t>>) -> Proof {
+    pub fn prove_field(self, change: Change<Field<'t>>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(change.old(), change.new()) {
             crossing.field(writer, reader, &mut proof);
@@ -51,7 +56,7 @@ impl<'t> Diff<'t> {
     /// The same for a field that both sides have, with its absence, in the encodings
     /// in which both find the field. A changed name or number breaks the other
     /// encodings, which is a separate change.
-    pub fn prove_kept(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+    pub fn prove_kept(self, old: Field<'t>, new: Field<'t>) -> Proof {
         let name = |field: Field<'t>| match field.is_extension() {
             true => field.full_name(),
             false => field.name().to_owned(),
@@ -73,7 +78,7 @@ impl<'t> Diff<'t> {
 
     /// Returns what readers do with values of a field if another field has its number: even
     /// a value that fits is read as something else.
-    pub fn prove_replaced(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+    pub fn prove_replaced(self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = self.prove_field(Change::Both { old, new });
         for (crossing, writer, reader) in self.crossings(old, new) {
             crossing.mistaken(writer, reader, &mut proof);
@@ -84,7 +89,7 @@ impl<'t> Diff<'t> {
     /// Returns what happens to values of a field that became an extension with the same number, or
     /// of an extension that became a field: the wire may not notice, but JSON and text format write
     /// another name. `are_two` says that the two share nothing but the number.
-    pub fn prove_converted(&self, old: Field<'t>, new: Field<'t>, are_two: bool) -> Proof {
+    pub fn prove_converted(self, old: Field<'t>, new: Field<'t>, are_two: bool) -> Proof {
         let mut proof = self.prove_absence(old, new).on(&[Surface::Wire]);
         for (crossing, writer, reader) in self.crossings(old, new) {
             let on_wire = crossing.on(Surface::Wire);
@@ -102,7 +107,7 @@ impl<'t> Diff<'t> {
 
     /// Returns what happens in JSON and text format, which know fields by their names, to a
     /// field whose name another field has now.
-    pub fn prove_namesakes(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+    pub fn prove_namesakes(self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = self.prove_kept(old, new);
         for witness in self.prove_presence(old, new).witnesses {
             proof.add(witness);
@@ -111,7 +116,7 @@ impl<'t> Diff<'t> {
     }
 
     /// Returns what happens if a field that both sides have is absent.
-    pub fn prove_absence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+    pub fn prove_absence(self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             crossing.absence(writer, reader, &mut proof);
@@ -121,7 +126,7 @@ impl<'t> Diff<'t> {
 
     /// Returns what happens to a zero that was set, if the reader's field has no presence:
     /// the reader treats it as unset.
-    pub fn prove_presence(&self, old: Field<'t>, new: Field<'t>) -> Proof {
+    pub fn prove_presence(self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             let forgets = (writer.presence(), reader.presence());
@@ -135,7 +140,7 @@ impl<'t> Diff<'t> {
     /// Returns what happens to these values of an enum when they cross, in each kind of field
     /// that holds the enum. `numbers` are the values that the old side and the new
     /// side write.
-    pub fn prove_enum(&self, old: Enum<'t>, new: Enum<'t>, numbers: [&[i32]; 2]) -> Proof {
+    pub fn prove_enum(self, old: Enum<'t>, new: Enum<'t>, numbers: [&[i32]; 2]) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             let numbers = numbers[crossing.direction as usize];
@@ -155,7 +160,7 @@ impl<'t> Diff<'t> {
 
     /// Returns what happens if a field is absent whose default is the first value of its
     /// enum.
-    pub fn prove_enum_default(&self, old: Enum<'t>, new: Enum<'t>) -> Proof {
+    pub fn prove_enum_default(self, old: Enum<'t>, new: Enum<'t>) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             for (crossing, from, to) in crossing.carriers(writer, reader) {
@@ -168,7 +173,7 @@ impl<'t> Diff<'t> {
     /// Returns what happens to JSON and text in which a value is written by this name, which
     /// may be any of its names on either side, not only the printed one.
     pub fn prove_value_name(
-        &self,
+        self,
         (old, new): (Enum<'t>, Enum<'t>),
         value: Change<EnumValue<'t>>,
     ) -> Proof {
@@ -195,7 +200,7 @@ impl<'t> Diff<'t> {
     /// Returns what happens if JSON and text print another name for a number of an enum.
     /// Users that compare printed text break in both directions, even if every
     /// protobuf reader knows both names.
-    pub fn prove_printed_name(&self, old: Enum<'t>, new: Enum<'t>, number: i32) -> Proof {
+    pub fn prove_printed_name(self, old: Enum<'t>, new: Enum<'t>, number: i32) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             for (crossing, from, to) in crossing.carriers(writer, reader) {

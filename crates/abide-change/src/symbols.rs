@@ -25,6 +25,7 @@
 //! The oracle has the full list.
 
 mod cpp;
+mod elements;
 mod emitted;
 mod emitter;
 mod generator;
@@ -41,5 +42,6 @@ pub(crate) use self::emitted::symbols_with;
 pub use self::emitted::{symbols, symbols_of_file};
 pub use self::emitter::GeneratedSymbol;
 pub use self::language::Language;
+pub use self::loss::LostSymbol;
 pub(crate) use self::loss::{Correspondence, Loss, loss, loss_by_use, loss_file, stays_imported};
 pub(crate) use self::names::GeneratedNames;

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use abide_change::{Change, Diff, Direction, Effects, Proof, Surface, Witness};
+use abide_change::{Change, Comparison, Direction, Effects, Proof, Surface, Witness};
 use abide_schema::{FileDecl, SourceFile, Tree, encode_set};
 use prost_reflect::{
     DescriptorPool, DeserializeOptions, DynamicMessage, MapKey, MessageDescriptor, ReflectMessage,
@@ -29,7 +29,7 @@ fn tree(text: &str) -> Tree {
 
 /// What is proven of the field `f` of the message `X`.
 fn proof(old: &Tree, new: &Tree) -> Proof {
-    let diff = Diff::of(old, new);
+    let diff = Comparison::new(old, new);
     let field = |tree: &'_ Tree| {
         let mut fields = tree.files().flat_map(|it| it.all_fields());
         fields.find(|it| it.full_name() == "a.v1.X.f").map(|it| it.id)
@@ -38,9 +38,11 @@ fn proof(old: &Tree, new: &Tree) -> Proof {
     let was = before.map(|id| old.field(id)).or_else(|| diff.old_field(new.field(after?)));
     let is = after.map(|id| new.field(id)).or_else(|| diff.new_field(old.field(before?)));
     match (was, is) {
-        (Some(was), Some(is)) if diff.new_field(was) == Some(is) => diff.prove_kept(was, is),
-        (_, Some(is)) => diff.prove_field(Change::Added(is)),
-        (Some(was), None) => diff.prove_field(Change::Removed(was)),
+        (Some(was), Some(is)) if diff.new_field(was) == Some(is) => {
+            diff.prover().prove_kept(was, is)
+        }
+        (_, Some(is)) => diff.prover().prove_field(Change::Added(is)),
+        (Some(was), None) => diff.prover().prove_field(Change::Removed(was)),
         (None, None) => Proof::default(),
     }
 }
@@ -531,13 +533,14 @@ fn another_implementation_sees_every_other_break() {
 fn a_moved_field_is_witnessed_by_a_value_of_it() {
     let old = tree(&proto2("message X { optional int32 f = 1; }"));
     let new = tree(&proto2("message X { optional int32 g = 1 [default = 5]; }"));
-    let diff = Diff::of(&old, &new);
+    let diff = Comparison::new(&old, &new);
     let changes = diff.field_changes();
     let [Change::Both { old, new }] = changes[..] else { panic!("{} changes", changes.len()) };
-    let moved = diff.prove_field(Change::Both { old, new }).on(&[Surface::Json, Surface::Text]);
+    let moved =
+        diff.prover().prove_field(Change::Both { old, new }).on(&[Surface::Json, Surface::Text]);
     let values: Vec<&str> = moved.witnesses.iter().map(|it| it.value.as_str()).collect();
     assert_eq!(values, ["{\"f\":1}", "f: 1", "{\"g\":1}", "g: 1"]);
-    let absence = diff.prove_absence(old, new);
+    let absence = diff.prover().prove_absence(old, new);
     assert!(absence.effects.contains(Surface::Wire, Direction::Backward));
     assert!(absence.witnesses.iter().all(|it| it.value.is_empty() || it.value == "{}"));
 }
@@ -562,10 +565,10 @@ fn members_of_a_merged_oneof_show_that_only_one_is_set() {
             "message X {{ oneof o {{ {} int32 c = {single}; }} }}",
             merged.concat()
         )));
-        let diff = Diff::of(&old, &new);
+        let diff = Comparison::new(&old, &new);
         for field in old.message_named("a.v1.X").unwrap().fields() {
             let twin = diff.new_field(field).unwrap();
-            let proof = diff.prove_kept(field, twin);
+            let proof = diff.prover().prove_kept(field, twin);
             let set: Vec<BTreeSet<&str>> = proof
                 .witnesses
                 .iter()

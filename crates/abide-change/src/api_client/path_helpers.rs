@@ -10,9 +10,9 @@ use abide_schema::{
 
 use super::{OPERATION, lost, operation_type, snake_case};
 use crate::diff::Diff;
-use crate::lost_symbols::LostSymbol;
 use crate::memo::Memo;
 use crate::option::Holder;
+use crate::symbols::LostSymbol;
 
 /// The helpers of the clients of one tree.
 #[derive(Debug, Default)]
@@ -23,26 +23,28 @@ pub(crate) struct PathHelpers {
     resources: Memo<PackageId, BTreeMap<String, (String, String)>>,
 }
 
-impl Diff<'_> {
-    /// Returns what clients lose that had a helper for this type of resource.
-    pub fn lost_path_helper(&self, resource_type: &str) -> Option<LostSymbol> {
-        let name = helper_name(resource_type)?;
-        let [before, after] = &self.path_helpers;
-        for old in self.old.files().filter(|it| it.is_judged()).flat_map(File::services) {
-            let Some(new) = self.new_service(old) else { continue };
-            let (had, has) = (before.of(old), after.of(new));
-            let Some(was) = had.get(&name) else { continue };
-            let client = format!("{}Client.{name}", old.name());
-            match has.get(&name) {
-                Some(is) if is == was => {}
-                Some(is) => {
-                    return Some(lost(format!("`{client}` changed from `{was}` to `{is}`")));
-                }
-                None => return Some(lost(format!("`{client}` was removed"))),
+/// Returns what clients lose that had a helper for this type of resource. The helpers are those of
+/// the old tree and the new one.
+pub(crate) fn lost_path_helper(
+    diff: &Diff<'_>,
+    [before, after]: &[PathHelpers; 2],
+    resource_type: &str,
+) -> Option<LostSymbol> {
+    let name = helper_name(resource_type)?;
+    for old in diff.old.files().filter(|it| it.is_judged()).flat_map(File::services) {
+        let Some(new) = diff.new_service(old) else { continue };
+        let (had, has) = (before.of(old), after.of(new));
+        let Some(was) = had.get(&name) else { continue };
+        let client = format!("{}Client.{name}", old.name());
+        match has.get(&name) {
+            Some(is) if is == was => {}
+            Some(is) => {
+                return Some(lost(format!("`{client}` changed from `{was}` to `{is}`")));
             }
+            None => return Some(lost(format!("`{client}` was removed"))),
         }
-        None
     }
+    None
 }
 
 impl PathHelpers {

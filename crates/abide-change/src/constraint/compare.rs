@@ -7,7 +7,7 @@ use abide_validate::limits::{self, Contents, FieldLimits};
 use abide_validate::sets::{Dialect, Included};
 use abide_validate::{Evaluation, Evaluator, sample};
 
-use super::comparison::{Comparison, FacetChange, Inclusion};
+use super::constraint_change::{ConstraintChange, FacetChange, Inclusion};
 use super::inclusion::Sides;
 
 /// Combines both directions: whether the old side is included in the new one, and
@@ -35,10 +35,10 @@ fn message_facets(limits: &MessageLimits) -> Vec<(&'static str, String, Place)> 
 }
 
 /// The constraints of a field, before and after.
-pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
+pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> ConstraintChange {
     let (old_facets, new_facets) = (facets(old), facets(new));
     if is_same(old, &old_facets, new, &new_facets) {
-        return Comparison::equal();
+        return ConstraintChange::equal();
     }
     let (a, b) = (Evaluator::new(old.tree), Evaluator::new(new.tree));
     let active = |message: Option<Message<'_>>| {
@@ -57,12 +57,12 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> Comparison {
     let new_in_old = Sides { a: &b, b: &a }.fields(&new_rule, &old_rule);
     let inclusion = inclusion(&old_in_new, &new_in_old);
     if inclusion == Inclusion::Equal {
-        return Comparison::equal();
+        return ConstraintChange::equal();
     }
     let tightened_by = shown(&a, old, &b, new, &old_in_new);
     let loosened_by = shown(&b, new, &a, old, &new_in_old);
     let facets = facet_changes((old, &old_facets), (new, &new_facets), &inclusion);
-    Comparison { inclusion, facets, tightened_by, loosened_by }
+    ConstraintChange { inclusion, facets, tightened_by, loosened_by }
 }
 
 /// Returns true if two fields have the same rules on the same kind of values, as most do.
@@ -229,12 +229,12 @@ fn paired<'f>(was: &'f [Facet], is: &'f [Facet]) -> Vec<(Option<&'f Facet>, Opti
 }
 
 /// Compares the constraints of a oneof before and after.
-pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> Comparison {
+pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> ConstraintChange {
     let (was, is) = (oneof_required(old), oneof_required(new));
     let (what, inclusion) = match (was, is) {
         (None, Some(_)) => ("`required` true added", Inclusion::Tightened),
         (Some(_), None) => ("`required` true removed", Inclusion::Loosened),
-        (None, None) | (Some(_), Some(_)) => return Comparison::equal(),
+        (None, None) | (Some(_), Some(_)) => return ConstraintChange::equal(),
     };
     let (a, b) = (Evaluator::new(old.message().tree), Evaluator::new(new.message().tree));
     let unset =
@@ -246,7 +246,7 @@ pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> Comparison {
             replayed(accepting, &message, rejecting, to.message().id, rejects).then_some(message)
         };
     let tightened = inclusion == Inclusion::Tightened;
-    Comparison {
+    ConstraintChange {
         facets: vec![FacetChange {
             what: what.to_owned(),
             place_old: was.map(|it| it.1),
@@ -261,14 +261,14 @@ pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> Comparison {
 
 /// Compares the constraints of a whole message before and after: whether it is
 /// validated at all, which of its fields exclude each other, and expressions.
-pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> Comparison {
+pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> ConstraintChange {
     let (was, is) = (MessageLimits::of(old), MessageLimits::of(new));
     let (a, b) = (Evaluator::new(old.tree), Evaluator::new(new.tree));
     let old_in_new = messages((&a, old, &was), (&b, new, &is));
     let new_in_old = messages((&b, new, &is), (&a, old, &was));
     let inclusion = inclusion(&old_in_new, &new_in_old);
     if inclusion == Inclusion::Equal {
-        return Comparison::equal();
+        return ConstraintChange::equal();
     }
     let witness = |found: Included<value::Message>| match found {
         Included::No(message) => message,
@@ -295,7 +295,7 @@ pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> Comparison
             inclusion: inclusion.clone(),
         });
     }
-    Comparison {
+    ConstraintChange {
         inclusion,
         facets,
         tightened_by: witness(old_in_new),

@@ -10,7 +10,7 @@ use abide_schema::{
 use abide_validate::{evaluate, rejects_absence_of_oneof};
 
 use super::compare::{compare_fields, compare_messages, compare_oneofs};
-use super::comparison::{Comparison, Inclusion};
+use super::constraint_change::{ConstraintChange, Inclusion};
 
 const PGV: &str = include_str!("../../../../testdata/imports/validate/validate.proto");
 const BUF: &str = include_str!("../../../../testdata/imports/buf/validate/validate.proto");
@@ -70,7 +70,7 @@ fn one(ty: &str, rule: &str) -> String {
     format!("enum E {{ E0 = 0; E1 = 1; E5 = 5; }}\nmessage M {{ {field} }}")
 }
 
-fn compared(old: (&str, &str), new: (&str, &str)) -> (Comparison, String, String) {
+fn compared(old: (&str, &str), new: (&str, &str)) -> (ConstraintChange, String, String) {
     let (old, new) = (tree(&one(old.0, old.1)), tree(&one(new.0, new.1)));
     let comparison = compare_fields(field(&old, "v"), field(&new, "v"));
     let text = |tree: &Tree, message: &Option<Data>| {
@@ -218,7 +218,7 @@ fn constraints_of_one_field_are_compared() {
         }
         // And nothing is a change of itself.
         for rule in [old, new] {
-            assert_eq!(compared((ty, rule), (ty, rule)).0, Comparison::equal(), "{ty} {rule}");
+            assert_eq!(compared((ty, rule), (ty, rule)).0, ConstraintChange::equal(), "{ty} {rule}");
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -277,7 +277,7 @@ fn a_facet_says_what_it_was_and_is() {
 }
 
 /// Two trees of one body each, and the comparison of `M.v`.
-fn bodies(old: &str, new: &str) -> (Comparison, Tree, Tree) {
+fn bodies(old: &str, new: &str) -> (ConstraintChange, Tree, Tree) {
     let (old, new) = (tree(old), tree(new));
     let found = compare_fields(field(&old, "v"), field(&new, "v"));
     (found, old, new)
@@ -402,7 +402,7 @@ fn nested_rules_count_where_they_are_not_skipped() {
     assert_eq!(word(&found.inclusion), "loosened");
     let plain = "message In { string s = 1; } message M { In v = 1 [(validate.rules).message.skip = true]; }";
     let (found, ..) = bodies(plain, "message In { string s = 1; } message M { In v = 1; }");
-    assert_eq!(found, Comparison::equal());
+    assert_eq!(found, ConstraintChange::equal());
 }
 
 #[test]
@@ -412,7 +412,7 @@ fn a_library_may_be_joined_or_replaced_by_the_other() {
     let buf = "(buf.validate.field).string.max_len = 5";
     let both = format!("{pgv}, {buf}");
     for (old, new) in [(pgv, buf), (pgv, &both), (&both, buf)] {
-        assert_eq!(bodies(&body(old), &body(new)).0, Comparison::equal(), "{old} | {new}");
+        assert_eq!(bodies(&body(old), &body(new)).0, ConstraintChange::equal(), "{old} | {new}");
     }
     let less = body("(validate.rules).string.max_len = 5, (buf.validate.field).string.max_len = 3");
     let (found, old, _) = bodies(&body(&both), &less);
@@ -449,7 +449,7 @@ fn oneofs_are_required_or_not() {
         assert_eq!((word(&found.inclusion), found.loosened_by.is_some()), ("loosened", true));
         assert!(rejects_absence_of_oneof(o(required)) && !rejects_absence_of_oneof(o(&free)));
     }
-    assert_eq!(compare_oneofs(o(&pgv), o(&buf)), Comparison::equal());
+    assert_eq!(compare_oneofs(o(&pgv), o(&buf)), ConstraintChange::equal());
 }
 
 #[test]
@@ -480,7 +480,7 @@ fn rules_of_messages_are_compared() {
         assert_eq!(word(&back.inclusion), match verdict { "tightened" => "loosened", "loosened" => "tightened", same => same });
         // What the message says as a whole is no change of its fields.
         let fields = compare_fields(field(&was, "v"), field(&is, "v"));
-        assert_eq!(fields, Comparison::equal(), "{old} | {new}");
+        assert_eq!(fields, ConstraintChange::equal(), "{old} | {new}");
     }
 }
 
@@ -717,7 +717,7 @@ fn claims_hold_for_generated_constraints() {
         seen[at] += 1;
         assert_eq!(back.inclusion, reverse, "{row}");
         assert_eq!(matches!(back.inclusion, Inclusion::Unproven { .. }), at == 4, "{row}");
-        assert_eq!(compare_fields(v, v), Comparison::equal(), "{row}");
+        assert_eq!(compare_fields(v, v), ConstraintChange::equal(), "{row}");
         shown += usize::from(found.tightened_by.is_some());
         if matches!(found.inclusion, Inclusion::Tightened | Inclusion::Incomparable) {
             assert!(found.tightened_by.is_some(), "{row}");

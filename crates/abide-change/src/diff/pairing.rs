@@ -22,9 +22,7 @@ use super::Diff;
 use super::pairs::{Pairs, pair_across, pair_by, pair_by_votes, pairs_by, twin};
 use super::same_text::equal_text;
 use super::structure::may_be_renamed;
-use crate::constraint::Compared;
 use crate::element::{base_name, have_equal_names, top_level};
-use crate::prove::Proving;
 use crate::value_words::value_words;
 
 /// Pairs messages, enums and services, each by the same expression over their
@@ -69,11 +67,7 @@ impl<'t> Diff<'t> {
             methods: Pairs::default(),
             users: Default::default(),
             extensions: Default::default(),
-            compared: Compared::default(),
             weighed_shapes: AtomicBool::new(false),
-            proving: Proving::default(),
-            generated: Default::default(),
-            path_helpers: Default::default(),
         };
         diff.pair_files();
         diff.pair_packages();

@@ -1,6 +1,6 @@
 //! C++.
 
-use super::{LanguageTable, Packaging, PackagingOption, ScalarNames};
+use super::table::{LanguageTable, Packaging, PackagingOption, ScalarNames};
 use crate::surface::Surface;
 
 /// The option that names the namespace, from edition 2026 on.

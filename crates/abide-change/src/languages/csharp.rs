@@ -1,6 +1,6 @@
 //! C#.
 
-use super::{LanguageTable, Packaging, PackagingOption};
+use super::table::{LanguageTable, Packaging, PackagingOption};
 use crate::surface::Surface;
 
 /// C#; only where generated code is.

@@ -1,6 +1,6 @@
 //! Go.
 
-use super::{LanguageTable, Packaging, PackagingOption, ScalarNames};
+use super::table::{LanguageTable, Packaging, PackagingOption, ScalarNames};
 use crate::surface::Surface;
 
 /// Go. Keywords are those of the language, which `GoSanitized` of protobuf-go

@@ -1,6 +1,6 @@
 //! Java.
 
-use super::{LanguageTable, Packaging, PackagingOption, ScalarNames};
+use super::table::{LanguageTable, Packaging, PackagingOption, ScalarNames};
 use crate::surface::Surface;
 
 /// Java. Keywords are `kReservedNames` of the generator, to which extensions and

@@ -1,6 +1,6 @@
 //! Objective-C.
 
-use super::{LanguageTable, Packaging, PackagingOption};
+use super::table::{LanguageTable, Packaging, PackagingOption};
 use crate::surface::Surface;
 
 /// Objective-C; only where generated code is.

@@ -1,6 +1,6 @@
 //! PHP.
 
-use super::{LanguageTable, Packaging, PackagingOption};
+use super::table::{LanguageTable, Packaging, PackagingOption};
 use crate::surface::Surface;
 
 /// PHP; only where generated code is.

@@ -1,6 +1,6 @@
 //! Python.
 
-use super::{LanguageTable, ScalarNames};
+use super::table::{LanguageTable, ScalarNames};
 use crate::surface::Surface;
 
 /// Python. Its generator renames nothing.

@@ -1,6 +1,6 @@
 //! Ruby.
 
-use super::{LanguageTable, Packaging, PackagingOption};
+use super::table::{LanguageTable, Packaging, PackagingOption};
 use crate::surface::Surface;
 
 /// Ruby; only where generated code is.

@@ -1,6 +1,6 @@
 //! Swift.
 
-use super::{LanguageTable, Packaging, PackagingOption};
+use super::table::{LanguageTable, Packaging, PackagingOption};
 use crate::surface::Surface;
 
 /// Swift; only where generated code is.

@@ -1,15 +1,13 @@
 //! The fields in which the values of an enum cross, one of each kind.
 
 use abide_schema::value::{self, Value};
-use abide_schema::{Edition, Enum, Field, FieldId};
+use abide_schema::{Edition, Enum, Field};
 
+use super::cache::Carrier;
 use super::crossing::Crossing;
 use super::smallest;
 use crate::element::held_enum;
 use crate::surface::Surface;
-
-/// The encoding, if it matters, and the writing and the reading field.
-pub(super) type Carrier = (Option<Surface>, FieldId, FieldId);
 
 impl<'t> Crossing<'_, 't> {
     /// Fields of the writing side that hold this enum, with the fields of the reading
@@ -21,7 +19,7 @@ impl<'t> Crossing<'_, 't> {
         twin: Enum<'t>,
     ) -> Vec<(Self, Field<'t>, Field<'t>)> {
         let key = (self.direction, item.id, twin.id);
-        let carriers = self.diff.proving.carriers.of(key, || self.find_carriers(item, twin));
+        let carriers = self.cache.carriers.of(key, || self.find_carriers(item, twin));
         let view = |&(surface, from, to): &Carrier| {
             let crossing = Crossing { surface, ..self };
             (crossing, self.writer().field(from), self.reader().field(to))

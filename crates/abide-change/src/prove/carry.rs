@@ -1,27 +1,14 @@
 //! What befalls values of one field when they cross.
 
 use abide_schema::value::{self, Codec, Entry, Value, default_of};
-use abide_schema::{EnumValue, Field, FieldId, Message, Oneof, OneofId, Presence};
+use abide_schema::{EnumValue, Field, FieldId, Message, Oneof, Presence};
 
+use super::cache::{Member, Members};
 use super::crossing::{Crossing, Probed};
 use super::notation::{Rejection, bare, parse, read, respelled, write};
 use super::{probe, smallest};
 use crate::surface::{Direction, Surface};
 use crate::witness::Proof;
-
-/// The fields of the writing side that are members of one oneof on the reading
-/// side, in the order of that oneof.
-#[derive(Debug)]
-pub(super) struct Members(Vec<Member>);
-
-#[derive(Debug)]
-struct Member {
-    field: FieldId,
-    /// The oneof that it is a member of on the writing side.
-    oneof: Option<OneofId>,
-    /// Where the first one stands that is a member of another.
-    next: usize,
-}
 
 impl Members {
     fn of<'t>(crossing: Crossing<'_, 't>, oneof: Oneof<'t>) -> Members {
@@ -177,7 +164,7 @@ impl<'t> Crossing<'_, 't> {
         let oneof = reader.oneof().filter(|it| !it.is_synthetic());
         let members = oneof.map(|oneof| {
             let key = (self.direction, self.surface, oneof.id);
-            self.diff.proving.joined.of(key, || Members::of(self, oneof))
+            self.cache.joined.of(key, || Members::of(self, oneof))
         });
         let group = writer.oneof().map(|it| it.id);
         let mut at = 0;

@@ -4,16 +4,16 @@ use abide_schema::value::{self, Codec, Value, default_of};
 use abide_schema::{Cardinality, Enum, EnumId, EnumValue, Field, FieldId, Tree, Type};
 use rustc_hash::FxHashMap;
 
+use super::Prover;
 use super::crossing::{Crossing, Probed};
-use crate::diff::Diff;
 use crate::show::shown_all;
 use crate::surface::{Direction, Surface};
 use crate::value_words::shared_prefix;
 
-impl<'t> Diff<'t> {
+impl<'t> Prover<'_, 't> {
     /// Returns true if an old and a new value of a field have the same kind but a different
     /// meaning.
-    pub fn differ(&self, fields: (Field<'t>, Field<'t>), was: &Value, is: &Value) -> bool {
+    pub fn differ(self, fields: (Field<'t>, Field<'t>), was: &Value, is: &Value) -> bool {
         let kind = |value: &Value| (number(value).is_some(), value.as_bytes().is_some());
         let crossing = self.crossing(Direction::Backward);
         kind(was) == kind(is) && !crossing.equal(fields.0.ty(), fields.1.ty(), was, is)

@@ -4,7 +4,7 @@ use abide_schema::value::{self, Codec, Value};
 use abide_schema::{Field, Message, Tree, Type};
 
 use super::notation::Rejection;
-use super::smallest;
+use super::{ProofCache, Prover, smallest};
 use crate::diff::{Diff, named_in};
 use crate::show::one_line;
 use crate::surface::{Direction, Surface};
@@ -17,26 +17,26 @@ pub(super) type Probed<'t> = (Option<Field<'t>>, Option<Field<'t>>);
 #[derive(Clone, Copy)]
 pub(super) struct Crossing<'d, 't> {
     pub(super) diff: &'d Diff<'t>,
+    pub(super) cache: &'d ProofCache,
     pub(super) direction: Direction,
     /// The encoding, if it matters.
     pub(super) surface: Option<Surface>,
 }
 
-impl<'t> Diff<'t> {
-    pub(super) fn crossing(&self, direction: Direction) -> Crossing<'_, 't> {
-        Crossing { diff: self, direction, surface: None }
+impl<'d, 't> Prover<'d, 't> {
+    pub(super) fn crossing(self, direction: Direction) -> Crossing<'d, 't> {
+        Crossing { diff: self.diff, cache: self.cache, direction, surface: None }
     }
 
     /// Both directions of a pair, backward first, with the writing and the reading
     /// side.
     pub(super) fn crossings<T: Copy>(
-        &self,
+        self,
         old: T,
         new: T,
-    ) -> impl Iterator<Item = (Crossing<'_, 't>, T, T)> {
-        let crossing = |direction| self.crossing(direction);
-        let backward = (crossing(Direction::Backward), old, new);
-        [backward, (crossing(Direction::Forward), new, old)].into_iter()
+    ) -> impl Iterator<Item = (Crossing<'d, 't>, T, T)> {
+        let backward = (self.crossing(Direction::Backward), old, new);
+        [backward, (self.crossing(Direction::Forward), new, old)].into_iter()
     }
 }
 

@@ -6,21 +6,15 @@ use abide_schema::{Field, Message};
 
 use super::crossing::Crossing;
 use super::notation::{bare, read, write};
-use super::{probe, smallest};
-use crate::diff::Diff;
+use super::{Prover, probe, smallest};
 use crate::surface::Surface;
 use crate::witness::Proof;
 
-impl<'t> Diff<'t> {
+impl<'t> Prover<'_, 't> {
     /// Returns what happens to values of one type when they are read as another, such as the
     /// requests of a method, in these encodings. Fields are matched by number,
     /// whatever the names of the types.
-    pub fn prove_payload(
-        &self,
-        old: Message<'t>,
-        new: Message<'t>,
-        notations: &[Surface],
-    ) -> Proof {
+    pub fn prove_payload(self, old: Message<'t>, new: Message<'t>, notations: &[Surface]) -> Proof {
         let mut proof = Proof::default();
         for (crossing, writer, reader) in self.crossings(old, new) {
             let minimal = smallest::minimal(crossing.writer(), writer.id, 0);

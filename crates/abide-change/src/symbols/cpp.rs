@@ -5,13 +5,10 @@ use abide_schema::{
     Scalar, Service, Type,
 };
 
-use rustc_hash::FxHashSet;
-
+use super::elements::{camel, is_lite, language_feature, place_of, public_imports, stem};
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
-use super::generator::{
-    FileFlags, Generator, camel, is_lite, language_feature, public_imports, stem,
-};
-use super::names::place_of;
+use super::generator::{FileFlags, Generator};
+use super::names::cpp::number_constant;
 use crate::element::entries;
 use crate::languages::{CPP, CPP_NAMESPACE, LanguageTable};
 use crate::option::Holder;
@@ -184,32 +181,6 @@ fn accessor(field: Field<'_>) -> String {
         true => format!("{lower}_"),
         false => resolved(&lower),
     }
-}
-
-/// `kFooFieldNumber` of each field, in the order of the fields. Of fields with the
-/// same name in camel case, the first one has it; the others get their number
-/// appended.
-#[derive(Debug)]
-pub(super) struct CppNames {
-    constants: Vec<String>,
-}
-
-impl CppNames {
-    pub(super) fn of(message: Message<'_>) -> CppNames {
-        let mut taken = FxHashSet::default();
-        let constant = |field: Field<'_>| {
-            let constant = number_constant(field);
-            match taken.insert(constant.clone()) {
-                true => constant,
-                false => format!("{constant}_{}", field.number()),
-            }
-        };
-        CppNames { constants: message.fields().map(constant).collect() }
-    }
-}
-
-fn number_constant(field: Field<'_>) -> String {
-    format!("k{}FieldNumber", camel(field.name(), true))
 }
 
 fn field(emit: &mut Emitter<'_>, field: Field<'_>) {

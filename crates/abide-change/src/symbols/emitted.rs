@@ -2,8 +2,9 @@
 
 use abide_schema::{Element, File, Message};
 
+use super::elements::enclosing;
 use super::emitter::{Emitter, GeneratedSymbol, Unit};
-use super::generator::{FileFlags, Generator, enclosing};
+use super::generator::{FileFlags, Generator};
 use super::language::Language;
 use super::names::GeneratedNames;
 

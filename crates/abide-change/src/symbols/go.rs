@@ -1,15 +1,14 @@
 //! Go: what `protoc-gen-go` and `protoc-gen-go-grpc` write.
 
 use abide_schema::{
-    Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, OneofId,
-    Presence, Scalar, Service, Type,
+    Cardinality, Edition, Element, Enum, EnumValue, Field, File, Message, Method, Oneof, Presence,
+    Scalar, Service, Type,
 };
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
+use super::elements::{language_feature, public_imports};
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
-use super::generator::{FileFlags, Generator, language_feature, nested, public_imports};
-use super::names::place_of;
+use super::generator::{FileFlags, Generator};
+use super::names::go::{camel, type_name};
 use crate::element::entries;
 use crate::languages::{GO, LanguageTable};
 
@@ -73,37 +72,6 @@ fn sanitized(name: &str) -> String {
         name.chars().map(|it| if it.is_alphanumeric() { it } else { '_' }).collect();
     let starts_well = clean.starts_with(|it: char| it.is_alphabetic() || it == '_');
     if GO.keywords.contains(&clean.as_str()) || !starts_well { format!("_{clean}") } else { clean }
-}
-
-/// The name of a declaration from its dotted path in the package. Source:
-/// `GoCamelCase` of protobuf-go.
-fn camel(path: &str) -> String {
-    let bytes = path.as_bytes();
-    let lower_at = |index: usize| bytes.get(index).is_some_and(u8::is_ascii_lowercase);
-    let mut camel = String::with_capacity(path.len());
-    let mut index = 0;
-    while let Some(&byte) = bytes.get(index) {
-        match byte {
-            b'.' if lower_at(index + 1) => {}
-            b'.' => camel.push('_'),
-            b'_' if index == 0 || bytes[index - 1] == b'.' => camel.push('X'),
-            b'_' if lower_at(index + 1) => {}
-            _ if byte.is_ascii_digit() => camel.push(char::from(byte)),
-            _ => {
-                camel.push(char::from(byte.to_ascii_uppercase()));
-                while lower_at(index + 1) {
-                    index += 1;
-                    camel.push(char::from(bytes[index]));
-                }
-            }
-        }
-        index += 1;
-    }
-    camel
-}
-
-fn type_name(parent: Option<Message<'_>>, name: &str) -> String {
-    camel(&nested(parent, name))
 }
 
 /// The form of an element declared in a message, or at the top level.
@@ -175,61 +143,6 @@ fn api(message: Message<'_>) -> Api {
         Some("API_OPAQUE") => Api::Opaque,
         _ if message.file().decl().edition >= Edition::Edition2024 => Api::Opaque,
         _ => Api::Open,
-    }
-}
-
-/// The names of a message's fields and oneofs, made distinct from each other and
-/// from the methods that every message has. Source: `resolveConflicts` of
-/// protobuf-go's `protogen`, in which a name also reserves its getter's name.
-#[derive(Debug)]
-pub(super) struct GoNames {
-    /// In the order of the fields.
-    fields: Vec<String>,
-    oneofs: FxHashMap<OneofId, String>,
-    /// The types inside the message, whose names those of wrappers evade.
-    types: FxHashSet<String>,
-}
-
-impl GoNames {
-    pub(super) fn of(message: Message<'_>) -> GoNames {
-        let mut used: FxHashMap<String, bool> =
-            GO.members.iter().map(|name| ((*name).to_owned(), true)).collect();
-        let mut unique = |name: &str, has_getter: bool| {
-            let mut name = camel(name);
-            let is_used = |name: &str| used.get(name).copied().unwrap_or(false);
-            while is_used(&name) || has_getter && is_used(&format!("Get{name}")) {
-                name.push('_');
-            }
-            used.insert(name.clone(), true);
-            used.insert(format!("Get{name}"), has_getter);
-            name
-        };
-        let (mut fields, mut oneofs) = (Vec::new(), FxHashMap::default());
-        for field in message.fields() {
-            fields.push(unique(field.name(), true));
-            if let Some(oneof) = field.oneof() {
-                // A oneof is named after its first member.
-                oneofs.entry(oneof.id).or_insert_with(|| unique(oneof.name(), false));
-            }
-        }
-        let is_written = |it: Oneof<'_>| !it.is_synthetic();
-        let types = match message.oneofs().any(is_written) {
-            true => message
-                .messages()
-                .map(|it| type_name(Some(message), it.name()))
-                .chain(message.enums().map(|it| type_name(Some(message), it.name())))
-                .collect(),
-            false => FxHashSet::default(),
-        };
-        GoNames { fields, oneofs, types }
-    }
-
-    fn field(&self, field: Field<'_>, message: Message<'_>) -> &str {
-        self.fields.get(place_of(field, message)).map_or("", String::as_str)
-    }
-
-    fn oneof(&self, oneof: Oneof<'_>) -> &str {
-        self.oneofs.get(&oneof.id).map_or("", String::as_str)
     }
 }
 

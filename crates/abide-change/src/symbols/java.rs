@@ -8,13 +8,11 @@ use abide_schema::{
     Presence, Scalar, Service, Type,
 };
 
-use rustc_hash::FxHashMap;
-
-use super::emitter::{E, Emitter, MarkedType, P, U, Unit};
-use super::generator::{
-    FileFlags, Generator, camel, enclosing, is_group_like, is_open, language_feature, nested, stem,
+use super::elements::{
+    camel, enclosing, is_group_like, is_open, language_feature, nested, place_of, stem,
 };
-use super::names::place_of;
+use super::emitter::{E, Emitter, MarkedType, P, U, Unit};
+use super::generator::{FileFlags, Generator};
 use crate::element::entries;
 use crate::languages::{JAVA, LanguageTable};
 
@@ -137,62 +135,6 @@ fn value_types(field: Field<'_>) -> (MarkedType, MarkedType) {
             (MarkedType::plain(JAVA.scalars.of(it)), MarkedType::plain(JAVA.boxed.of(it)))
         }
         _ => (MarkedType::plain("?"), MarkedType::plain("?")),
-    }
-}
-
-/// The capitalised names in accessors, in the order of the fields. Two fields that
-/// would share a name, or the name of a variant such as `FooCount`, get their numbers
-/// appended. Source: `InitializeFieldGeneratorInfo` of the Java generator.
-#[derive(Debug)]
-pub(super) struct JavaNames {
-    accessors: Vec<String>,
-}
-
-impl JavaNames {
-    pub(super) fn of(message: Message<'_>) -> JavaNames {
-        let bases: Vec<String> = message.fields().map(base_name).collect();
-        let mut named: FxHashMap<&str, Vec<Field<'_>>> = FxHashMap::default();
-        for (name, field) in bases.iter().zip(message.fields()) {
-            named.entry(name).or_default().push(field);
-        }
-        let of = |name: &str| named.get(name).map_or(&[][..], Vec::as_slice);
-        let clashes = |name: &str, field: Field<'_>| {
-            let hides = |variant: &&str| {
-                !of(&format!("{name}{variant}")).is_empty() && has_variant(field, variant)
-            };
-            let is_hidden = |variant: &&str| {
-                let others = name.strip_suffix(variant).map_or(&[][..], of);
-                others.iter().any(|other| has_variant(*other, variant))
-            };
-            of(name).len() > 1 || VARIANTS.iter().any(|it| hides(it) || is_hidden(it))
-        };
-        let accessors =
-            bases.iter().zip(message.fields()).map(|(name, field)| match clashes(name, field) {
-                true => format!("{name}{}", field.number()),
-                false => name.clone(),
-            });
-        JavaNames { accessors: accessors.collect() }
-    }
-}
-
-fn base_name(field: Field<'_>) -> String {
-    let name = match field.message_type() {
-        Some(group) if is_group_like(field) => camel(group.name(), true),
-        _ => camel(field.name(), true),
-    };
-    if JAVA.members.contains(&name.as_str()) { format!("{name}_") } else { name }
-}
-
-/// What the names of accessors may end with.
-const VARIANTS: [&str; 4] = ["Count", "List", "Value", "ValueList"];
-
-/// Returns true if a field has accessors that end with one of [`VARIANTS`].
-fn has_variant(field: Field<'_>, variant: &str) -> bool {
-    match variant {
-        "Count" | "List" => field.cardinality() != Cardinality::Singular,
-        "Value" => is_open(field, "pb.java") && field.cardinality() == Cardinality::Singular,
-        "ValueList" => is_open(field, "pb.java") && field.cardinality() == Cardinality::Repeated,
-        _ => false,
     }
 }
 

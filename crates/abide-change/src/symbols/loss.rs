@@ -1,12 +1,16 @@
 //! The symbols that users of generated code lose between two trees.
 
+use std::fmt;
+
 use abide_schema::{Element, EnumId, File, MessageId, OneofId, Type};
 
+use super::elements::public_imports;
 use super::emitted::{emitted, symbols_of_file, symbols_with};
 use super::emitter::{GeneratedSymbol, Unit};
-use super::generator::{FileFlags, Generator, public_imports};
+use super::generator::{FileFlags, Generator};
 use super::language::Language;
 use super::names::GeneratedNames;
+use crate::surface::Surface;
 
 /// Which elements of an old and a new tree are the same.
 pub(crate) trait Correspondence {
@@ -55,6 +59,33 @@ pub(crate) enum Loss {
         /// The new header or import path.
         to: String,
     },
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loss::Removed { old } => write!(f, "`{}` was removed", old.name),
+            Loss::Changed { old, new } => {
+                let (was, is) = (&old.signature, &new.signature);
+                write!(f, "`{}` changed from `{was}` to `{is}`", old.name)
+            }
+            Loss::Regrouped { old, from, to } => {
+                write!(f, "`{}` moved from oneof `{from}` to oneof `{to}`", old.name)
+            }
+            Loss::Moved { old, from, to } => {
+                write!(f, "`{}` moved from `{from}` to `{to}`", old.name)
+            }
+        }
+    }
+}
+
+/// A symbol of generated code that was removed or changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LostSymbol {
+    /// The language.
+    pub surface: Surface,
+    /// The symbol as a user writes it, and how it changed.
+    pub symbol: String,
 }
 
 /// The first symbol of the old element that its new counterpart does not have, or

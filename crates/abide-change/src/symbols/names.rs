@@ -1,13 +1,17 @@
 //! The names of a message's members in generated code. Each depends on those of its
 //! siblings, so that all of them are found together, once for a message.
 
+pub(super) mod cpp;
+pub(super) mod go;
+pub(super) mod java;
+
 use std::sync::Arc;
 
-use abide_schema::{Field, Message, MessageId};
+use abide_schema::{Message, MessageId};
 
-use super::cpp::CppNames;
-use super::go::GoNames;
-use super::java::JavaNames;
+use self::cpp::CppNames;
+use self::go::GoNames;
+use self::java::JavaNames;
 use crate::memo::Memo;
 
 /// The names of the members of each message of a tree.
@@ -31,10 +35,4 @@ impl GeneratedNames {
             java: JavaNames::of(message),
         })
     }
-}
-
-/// The place of a field among the fields of its message.
-pub(super) fn place_of(field: Field<'_>, message: Message<'_>) -> usize {
-    let first = message.fields().next().map_or(0, |it| it.id.index);
-    field.id.index.wrapping_sub(first) as usize
 }

@@ -4,8 +4,9 @@ use abide_schema::{
     Cardinality, Element, EnumValue, Field, File, Message, Method, Presence, Service, Type,
 };
 
+use super::elements::{enclosing, nested, public_imports, stem};
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
-use super::generator::{FileFlags, Generator, enclosing, nested, public_imports, stem};
+use super::generator::{FileFlags, Generator};
 use crate::element::entries;
 use crate::languages::{LanguageTable, PYTHON};
 

@@ -1,6 +1,6 @@
 //! Reports about constraints.
 
-use abide_change::{Change, Diff, Direction, Effects, Inclusion, Surface, rejection};
+use abide_change::{Change, Comparison, Direction, Effects, Inclusion, Surface, rejection};
 use abide_schema::value;
 use abide_schema::{Element, Part};
 use abide_validate::{DefectKind, constraint_defects, rejects_absence, rejects_absence_of_oneof};
@@ -12,7 +12,7 @@ use crate::rule::{Context, Sink};
 /// change; `verb` describes it, such as "accepts less".
 pub(crate) fn report<'t>(
     context: &Context<'t>,
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     change: Change<Element<'t>>,
     sink: &mut Sink,
     verb: &str,
@@ -25,7 +25,7 @@ pub(crate) fn report<'t>(
         }
         Change::Added(_) | Change::Removed(_) => return,
     };
-    let Some(found) = diff.constraints(old, new) else { return };
+    let Some(found) = diff.compare_constraints(old, new) else { return };
     if !wanted(&found.inclusion) {
         return;
     }
@@ -71,7 +71,7 @@ pub(crate) fn report<'t>(
 }
 
 /// Reports a new element that must be set.
-fn report_demanded<'t>(diff: &Diff<'t>, new: Element<'t>, sink: &mut Sink) {
+fn report_demanded<'t>(diff: &Comparison<'t>, new: Element<'t>, sink: &mut Sink) {
     let (holder, rejects) = match new {
         Element::Field(it) => (it.containing_message(), rejects_absence(it)),
         Element::Oneof(it) => (Some(it.message()), rejects_absence_of_oneof(it)),

@@ -3,7 +3,7 @@
 //! The wire knows the number alone, so both are one there. JSON, text format and generated code know
 //! a field by its name and an extension by its full name.
 
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::finding::{Finding, Location};
@@ -11,7 +11,7 @@ use crate::rule::Sink;
 
 /// Reports a field that became an extension with the same number, or the reverse.
 pub(crate) fn report_converted<'t, 's>(
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     old: Field<'t>,
     new: Field<'t>,
     sink: &'s mut Sink,
@@ -30,7 +30,7 @@ pub(crate) fn report_converted<'t, 's>(
         facts.gone = None;
     }
     finding.fact(old.number().to_string()).fact(old.name()).fact(new.full_name());
-    finding.proven(diff.prove_converted(old, new, are_two)).source(diff, change);
+    finding.proven(diff.prover().prove_converted(old, new, are_two)).source(diff, change);
     finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));
     if new.file().is_judged() {
         finding.location = Location::tree(new.place(Part::Name));

@@ -3,7 +3,7 @@
 //! AIP-203 lists which changes of them are incompatible with existing clients, and which are not.
 
 use abide_change::option::word;
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Comparison, Holder};
 use abide_schema::{Element, Field, Part};
 
 use crate::finding::{Finding, Location, Severity};
@@ -46,7 +46,7 @@ impl BehaviorChange<'_> {
 /// `add` says more of each.
 pub(crate) fn report<'t>(
     context: &Context<'t>,
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     change: Change<Field<'t>>,
     sink: &mut Sink,
     incompatible: bool,

@@ -4,7 +4,7 @@
 //! A change that follows from a change of the container is reported once, at the
 //! container: a message that is removed with its package is no separate finding.
 
-use abide_change::{Change, Diff, Direction, Effects, Surface, top_level};
+use abide_change::{Change, Comparison, Direction, Effects, Surface, top_level};
 use abide_schema::{Element, Field, File, Message, Method, Package, Part, Service};
 use abide_syntax::ImportKind;
 use fixedbitset::FixedBitSet;
@@ -33,7 +33,7 @@ pub(crate) const EXTENSION_DELETIONS: &[&str] =
 
 /// Reports a removed message, enum, service or extension.
 pub(crate) fn report_removed<'t, 's>(
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     change: Change<Element<'t>>,
     sink: &'s mut Sink,
 ) -> Option<&'s mut Finding> {
@@ -50,7 +50,7 @@ pub(crate) fn report_removed<'t, 's>(
 }
 
 /// The extension that has the name of one that was removed or renamed.
-fn find_namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
+fn find_namesake<'t>(diff: &Comparison<'t>, gone: Element<'t>) -> Option<Field<'t>> {
     let Element::Field(gone) = gone else { return None };
     let name = gone.full_name();
     let mut extensions = diff.new.extensions_named(&name);
@@ -58,7 +58,11 @@ fn find_namesake<'t>(diff: &Diff<'t>, gone: Element<'t>) -> Option<Field<'t>> {
 }
 
 /// Reports one whose full name changed.
-pub(crate) fn report_renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+pub(crate) fn report_renamed<'t>(
+    diff: &Comparison<'t>,
+    change: Change<Element<'t>>,
+    sink: &mut Sink,
+) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.full_name(), new.full_name());
     if was == is || is_told_above(diff, change) {
@@ -87,7 +91,11 @@ pub(crate) fn report_renamed<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, s
 }
 
 /// Reports one that moved to another file under the same full name.
-pub(crate) fn report_moved<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+pub(crate) fn report_moved<'t>(
+    diff: &Comparison<'t>,
+    change: Change<Element<'t>>,
+    sink: &mut Sink,
+) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.file(), new.file());
     let along = new.parent().is_some() || diff.new_file(was) == Some(is);
@@ -107,7 +115,11 @@ pub(crate) fn report_moved<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sin
 }
 
 /// Reports one that was added.
-pub(crate) fn report_added<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+pub(crate) fn report_added<'t>(
+    diff: &Comparison<'t>,
+    change: Change<Element<'t>>,
+    sink: &mut Sink,
+) {
     let Change::Added(new) = change else { return };
     if is_told_above(diff, change) {
         return;
@@ -119,7 +131,7 @@ pub(crate) fn report_added<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, sin
 /// Returns true if the removal, addition or rename of an element follows from that of its
 /// enclosing message, file or package. An extension is always reported beside its
 /// enclosing message, since it belongs to another one.
-fn is_told_above<'t>(diff: &Diff<'t>, change: Change<Element<'t>>) -> bool {
+fn is_told_above<'t>(diff: &Comparison<'t>, change: Change<Element<'t>>) -> bool {
     let parent = |it: Element<'t>| it.parent().filter(|_| !matches!(it, Element::Field(_)));
     match change {
         Change::Removed(old) => match parent(old) {
@@ -148,7 +160,11 @@ fn short(element: Element<'_>) -> String {
 }
 
 /// Adds the effects of the removal, addition or rename of an element.
-pub(crate) fn add_effects<'t>(finding: &mut Finding, diff: &Diff<'t>, change: Change<Element<'t>>) {
+pub(crate) fn add_effects<'t>(
+    finding: &mut Finding,
+    diff: &Comparison<'t>,
+    change: Change<Element<'t>>,
+) {
     let directions: &[Direction] = match change {
         Change::Removed(_) => &[Direction::Backward],
         Change::Added(_) => &[Direction::Forward],
@@ -188,7 +204,7 @@ pub(crate) fn add_effects<'t>(finding: &mut Finding, diff: &Diff<'t>, change: Ch
                 }
             };
             if let Some(change) = change {
-                finding.proven(diff.prove_field(change));
+                finding.proven(diff.prover().prove_field(change));
             }
         }
         Some(Element::Enum(_) | Element::Oneof(_) | Element::EnumValue(_)) | None => {}
@@ -201,7 +217,11 @@ fn has_routes(service: Service<'_>) -> bool {
 }
 
 /// The effects of moving elements from the file `old` to the file `new`.
-pub(crate) fn compute_path_effects<'t>(diff: &Diff<'t>, old: File<'t>, new: File<'t>) -> Effects {
+pub(crate) fn compute_path_effects<'t>(
+    diff: &Comparison<'t>,
+    old: File<'t>,
+    new: File<'t>,
+) -> Effects {
     let stays = diff.new_file(old).filter(|it| it.path() == old.path());
     let Some(stays) = stays else { return Effects::backward(&BY_PATH) };
     let mut effects = Effects::NONE;
@@ -250,7 +270,7 @@ fn is_public(kind: ImportKind) -> bool {
 /// buf these are the rules about the file with this path and about the package
 /// with this name; in Google's detector, the rule about the full name.
 pub(crate) fn collect_deletion_aliases<'t>(
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     old: Element<'t>,
     new: Option<Element<'t>>,
 ) -> Vec<&'static str> {
@@ -298,7 +318,7 @@ pub(crate) fn collect_deletion_aliases<'t>(
 
 /// Returns true if the new tree has a package of this name with any element of this kind,
 /// as buf requires except for services.
-fn has_like<'t>(diff: &Diff<'t>, old: Element<'t>) -> bool {
+fn has_like<'t>(diff: &Comparison<'t>, old: Element<'t>) -> bool {
     let package = diff.new.package_named(old.package().name());
     package.into_iter().flat_map(Package::files).filter(|it| it.is_judged()).any(|file| match old {
         Element::Message(_) => file.all_messages().next().is_some(),
@@ -312,7 +332,7 @@ fn has_like<'t>(diff: &Diff<'t>, old: Element<'t>) -> bool {
 /// added or renamed together.
 pub(crate) fn add_all_effects<'t>(
     finding: &mut Finding,
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     changes: impl IntoIterator<Item = Change<Element<'t>>>,
     mut aliases: Vec<&'static str>,
 ) {
@@ -335,19 +355,22 @@ fn collect_reported_with(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
 }
 
 /// The elements that are removed with a file: those that exist nowhere else.
-pub(crate) fn collect_removed<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
+pub(crate) fn collect_removed<'t>(
+    diff: &Comparison<'t>,
+    old: File<'t>,
+) -> Vec<Change<Element<'t>>> {
     let gone = collect_reported_with(old).filter(|it| diff.new_element(*it).is_none());
     gone.map(Change::Removed).collect()
 }
 
 /// The elements that are added with a file: those that did not exist before.
-pub(crate) fn collect_added<'t>(diff: &Diff<'t>, new: File<'t>) -> Vec<Change<Element<'t>>> {
+pub(crate) fn collect_added<'t>(diff: &Comparison<'t>, new: File<'t>) -> Vec<Change<Element<'t>>> {
     let come = collect_reported_with(new).filter(|it| diff.old_element(*it).is_none());
     come.map(Change::Added).collect()
 }
 
 /// The elements of an old file that now have the same name in another package.
-pub(crate) fn collect_moved<'t>(diff: &Diff<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
+pub(crate) fn collect_moved<'t>(diff: &Comparison<'t>, old: File<'t>) -> Vec<Change<Element<'t>>> {
     let pairs = collect_reported_with(old).filter_map(|old| Some((old, diff.new_element(old)?)));
     let along = pairs.filter(|(old, new)| short(*old) == short(*new));
     let along = along.filter(|(old, new)| old.package().name() != new.package().name());

@@ -1,6 +1,6 @@
 //! Reports about numbers and names that messages and enums have set aside.
 
-use abide_change::{Change, Diff, Direction, Effects, Surface};
+use abide_change::{Change, Comparison, Direction, Effects, Surface};
 use abide_schema::{Edition, Element, Field, File, Message, Part, value};
 use rustc_hash::FxHashSet;
 
@@ -10,7 +10,7 @@ use crate::rule::Sink;
 /// Reports an element that uses a number, a name or both that its message or enum
 /// had reserved. `was` and `is` are its old and new number and name.
 pub(crate) fn report_reused<'t>(
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     new: Element<'t>,
     was: Option<(i32, &str)>,
     is: (i32, &str),
@@ -40,7 +40,7 @@ pub(crate) fn report_reused<'t>(
 /// reserves, here or in the types of their fields: a field that takes the number
 /// later would read old data as its own.
 pub(crate) fn find_abandoned<'t>(
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     was: Message<'t>,
     is: Message<'t>,
 ) -> Option<(Field<'t>, Message<'t>)> {

@@ -1,6 +1,6 @@
 //! The walk: every rule over everything that it subscribes to.
 
-use abide_change::{Diff, Holder};
+use abide_change::{Comparison, Holder};
 use abide_schema::{Element, File, Package};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -71,7 +71,7 @@ pub(super) fn run_rules<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> V
 /// elements, which find nothing, or all others.
 fn check_changes<'t>(
     context: &Context<'t>,
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     rules: &[&'static Rule],
     settled: bool,
 ) -> Vec<Finding> {

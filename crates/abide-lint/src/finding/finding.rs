@@ -1,7 +1,7 @@
 //! Findings: what rules report, with places.
 
 use abide_change::{
-    Change, Diff, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_by_use,
+    Change, Comparison, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_by_use,
     lost_file,
 };
 use abide_schema::{Element, File, RawOptions};
@@ -292,7 +292,7 @@ impl Finding {
     /// Adds what the change of an element breaks in generated code.
     pub(crate) fn source<'t>(
         &mut self,
-        diff: &Diff<'t>,
+        diff: &Comparison<'t>,
         element: Change<Element<'t>>,
     ) -> &mut Finding {
         // For a package with many elements, the first ones are enough.
@@ -305,7 +305,7 @@ impl Finding {
     /// Adds what the other name of the type of an element breaks in generated code.
     pub(crate) fn source_by_use<'t>(
         &mut self,
-        diff: &Diff<'t>,
+        diff: &Comparison<'t>,
         user: (Element<'t>, Element<'t>),
         ty: (Element<'t>, Element<'t>),
     ) -> &mut Finding {
@@ -315,7 +315,7 @@ impl Finding {
     /// Adds what the change of a whole file breaks in generated code.
     pub(crate) fn source_of_file<'t>(
         &mut self,
-        diff: &Diff<'t>,
+        diff: &Comparison<'t>,
         file: Change<File<'t>>,
     ) -> &mut Finding {
         self.lose(lost_file(diff, file))

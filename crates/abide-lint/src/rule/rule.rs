@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder};
+use abide_change::{Change, Comparison, Effects, Holder};
 use abide_instance::{Dialect, Document, WalkItem};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{
@@ -159,18 +159,18 @@ impl InstanceContext<'_> {
 #[allow(missing_docs, reason = "each is named after the element it holds")]
 pub enum ChangeCheck {
     /// Every element of a file.
-    Element(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Element<'t>>, &mut Sink)),
-    Package(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Package<'t>>, &mut Sink)),
-    File(for<'t> fn(&Context<'t>, &Diff<'t>, Change<File<'t>>, &mut Sink)),
-    Message(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Message<'t>>, &mut Sink)),
-    Field(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Field<'t>>, &mut Sink)),
-    Oneof(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Oneof<'t>>, &mut Sink)),
-    Enum(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Enum<'t>>, &mut Sink)),
-    EnumValue(for<'t> fn(&Context<'t>, &Diff<'t>, Change<EnumValue<'t>>, &mut Sink)),
-    Service(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Service<'t>>, &mut Sink)),
-    Method(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Method<'t>>, &mut Sink)),
+    Element(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Element<'t>>, &mut Sink)),
+    Package(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Package<'t>>, &mut Sink)),
+    File(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<File<'t>>, &mut Sink)),
+    Message(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Message<'t>>, &mut Sink)),
+    Field(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Field<'t>>, &mut Sink)),
+    Oneof(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Oneof<'t>>, &mut Sink)),
+    Enum(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Enum<'t>>, &mut Sink)),
+    EnumValue(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<EnumValue<'t>>, &mut Sink)),
+    Service(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Service<'t>>, &mut Sink)),
+    Method(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Method<'t>>, &mut Sink)),
     /// Files and elements of every kind, for rules about options of all of them.
-    Holder(for<'t> fn(&Context<'t>, &Diff<'t>, Change<Holder<'t>>, &mut Sink)),
+    Holder(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Holder<'t>>, &mut Sink)),
 }
 
 /// What a rule can see.
@@ -191,7 +191,7 @@ pub struct Context<'t> {
     pub features: &'t [FeatureFile],
     records: Records<'t>,
     reached: Option<&'t BTreeSet<Box<str>>>,
-    diff: Option<Diff<'t>>,
+    diff: Option<Comparison<'t>>,
     graph: Option<DependencyGraph<'t>>,
     apis: OnceLock<BTreeMap<String, Vec<Package<'t>>>>,
     frozen: OnceLock<Vec<bool>>,
@@ -212,7 +212,7 @@ impl<'t> Context<'t> {
         // Not computed on first use: that is done in parallel, and a thread that
         // waits for a part of it could start another rule that needs it too.
         let graph = (options.scope == RuleScope::Everything).then(|| tree.build_graph());
-        let diff = baseline.map(|old| Diff::of(old, tree));
+        let diff = baseline.map(|old| Comparison::new(old, tree));
         Context {
             tree,
             policy,
@@ -245,7 +245,7 @@ impl<'t> Context<'t> {
     /// the files which they are in stand on.
     pub(crate) fn depends_on_everything(&self) -> bool {
         self.looked_everywhere.load(Ordering::Relaxed)
-            || self.diff.as_ref().is_some_and(Diff::weighed_shapes)
+            || self.diff.as_ref().is_some_and(|it| it.weighed_shapes())
     }
 
     /// Returns true if the tree has only the files that decide what is found in some packages.
@@ -275,7 +275,7 @@ impl<'t> Context<'t> {
     }
 
     /// The old tree and this one with their elements paired.
-    pub(crate) fn diff(&self) -> Option<&Diff<'t>> {
+    pub(crate) fn diff(&self) -> Option<&Comparison<'t>> {
         self.diff.as_ref()
     }
 
@@ -372,7 +372,7 @@ impl<'t> Context<'t> {
 }
 
 /// Returns how an element of the old side was removed.
-fn removal_of<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
+fn removal_of<'t>(diff: &Comparison<'t>, old: Element<'t>) -> Gone {
     let (number, name, extensions) = match old {
         Element::Field(field) => {
             let holder = field.containing_message().and_then(|it| diff.new_message(it));
@@ -407,7 +407,7 @@ fn removal_of<'t>(diff: &Diff<'t>, old: Element<'t>) -> Gone {
 /// What to do so that an element of the old side is there again, deprecated. The statements that
 /// say so keep its number or its name from being used: `extensions` and `reserved`.
 fn put_back<'t>(
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     old: Element<'t>,
     deprecated: bool,
     [by_extensions, by_reserved]: [bool; 2],
@@ -489,7 +489,7 @@ impl Sink {
     /// old side, whose users break.
     pub fn change<'t>(
         &mut self,
-        diff: &Diff<'t>,
+        diff: &Comparison<'t>,
         change: Change<Element<'t>>,
         part: Part,
         message: impl Into<String>,

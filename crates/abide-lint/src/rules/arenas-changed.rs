@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::File;
 
 use crate::finding::Severity;
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::File(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = option::files(change) else { return };
     let setting = Setting::standard(files, "cc_enable_arenas");
     let (was, is) = setting.values();

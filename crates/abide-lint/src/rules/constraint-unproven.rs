@@ -1,4 +1,4 @@
-use abide_change::{self, Change, Diff, Inclusion};
+use abide_change::{self, Change, Comparison, Inclusion};
 use abide_schema::Element;
 
 use crate::checks::constraints;
@@ -18,7 +18,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Element(check)),
 };
 
-fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Element<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    context: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<Element<'t>>,
+    sink: &mut Sink,
+) {
     constraints::report(
         context,
         diff,

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use abide_change::option::{self, Difference, Setting};
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Comparison, Holder};
 use abide_schema::Tree;
 use abide_schema::value::{Entry, Value};
 
@@ -51,7 +51,12 @@ pub(super) const JUDGED: &[&str] = &[
     "xds.annotations.v3.",
 ];
 
-fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    context: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<Holder<'t>>,
+    sink: &mut Sink,
+) {
     let Some((old, new)) = change.both() else { return };
     if old.options().is_none() && new.options().is_none() {
         return;
@@ -101,7 +106,7 @@ fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>,
 
 /// Returns true if an option was set or removed as a whole, and all that it holds is judged by
 /// other rules.
-fn is_judged_inside(diff: &Diff<'_>, difference: &Difference<'_>) -> bool {
+fn is_judged_inside(diff: &Comparison<'_>, difference: &Difference<'_>) -> bool {
     let inner = format!("{}.", difference.path);
     if !JUDGED.iter().any(|judged| judged.starts_with(&inner)) {
         return false;

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Comparison, Holder};
 use abide_schema::Part;
 
 use crate::calendar::parse_date;
@@ -19,7 +19,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-fn check<'t>(context: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    context: &Context<'t>,
+    _: &Comparison<'t>,
+    change: Change<Holder<'t>>,
+    sink: &mut Sink,
+) {
     let Some((Holder::Element(old), Holder::Element(new))) = change.both() else { return };
     let policy = context.policy;
     let Some(shown) = context.baseline_day.filter(|_| old.deprecated().is_none()) else { return };

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Comparison, Holder};
 use abide_schema::{Element, Part, Place};
 
 use crate::finding::{Location, Severity};
@@ -21,7 +21,12 @@ pub(super) static RULE: Rule = Rule {
 /// The noun of the term that days are counted from.
 const DAY: &str = "deprecation version";
 
-fn check<'t>(context: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    context: &Context<'t>,
+    _: &Comparison<'t>,
+    change: Change<Holder<'t>>,
+    sink: &mut Sink,
+) {
     let Some(holders) = change.both() else { return };
     let (Holder::Element(old), Holder::Element(new)) = holders else { return };
     // A deprecation that is new has a rule of its own.

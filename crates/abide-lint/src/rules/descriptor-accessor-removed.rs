@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Message};
 
 use crate::finding::Severity;
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Message(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Message) else { return };
     let setting = Setting::standard(holders, "no_standard_descriptor_accessor");
     let (was, is) = setting.values();

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Element, Enum};
 
 use crate::checks::full_names;
@@ -18,6 +18,6 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Enum(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
     full_names::report_added(diff, change.map(Element::Enum), sink);
 }

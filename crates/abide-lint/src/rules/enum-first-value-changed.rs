@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Enum, Part};
 
 use crate::finding::Severity;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Enum(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (Some(was), Some(is)) = (old.values().next(), new.values().next()) else { return };
     let number = was.number();
@@ -40,7 +40,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     if number == is.number() {
         finding.fact(was.name()).fact(is.name());
     }
-    let proof = diff.prove_enum_default(old, new);
+    let proof = diff.prover().prove_enum_default(old, new);
     // buf compares the numbers of defaults.
     if number != is.number() && !proof.effects.is_empty() {
         finding.aliases(&["buf:FIELD_SAME_DEFAULT"]);

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Element, EnumValue};
 
 use crate::checks::reserved;
@@ -22,7 +22,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::EnumValue(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    _: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<EnumValue<'t>>,
+    sink: &mut Sink,
+) {
     let Some(new) = change.new() else { return };
     let Some(holder) = diff.old_enum(new.parent()) else { return };
     let reserves = (holder.is_reserved_number(new.number()), holder.is_reserved_name(new.name()));

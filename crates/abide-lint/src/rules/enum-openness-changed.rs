@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, first_names};
+use abide_change::{Change, Comparison, Effects, Surface, first_names};
 use abide_schema::{Element, Enum, Openness, Part};
 
 use crate::finding::Severity;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Enum(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.features().openness, new.features().openness);
     if was == is {
@@ -34,7 +34,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
     if let Some(free) =
         numbers.find(|number| !before.contains_key(number) && !after.contains_key(number))
     {
-        finding.proven(diff.prove_enum(old, new, [&[free], &[free]]));
+        finding.proven(diff.prover().prove_enum(old, new, [&[free], &[free]]));
     }
     if diff.is_for_others(old) {
         finding.breaks(match is {

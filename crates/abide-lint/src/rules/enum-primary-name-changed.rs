@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, first_names};
+use abide_change::{Change, Comparison, Effects, Surface, first_names};
 use abide_schema::{Element, Enum, Part};
 
 use crate::finding::Severity;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Enum(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (before, after) = (first_names(old), first_names(new));
     for was in old.values() {
@@ -38,7 +38,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Enum<'t>>, sink: &
         let pair = Change::Both { old: Element::EnumValue(was), new: Element::EnumValue(is) };
         let finding = sink.change(diff, pair, Part::Name, message);
         finding.changed(was.name(), name);
-        finding.proven(diff.prove_printed_name(old, new, number));
+        finding.proven(diff.prover().prove_printed_name(old, new, number));
         if diff.is_for_others(old) {
             finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));
         }

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -18,7 +18,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::EnumValue(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    _: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<EnumValue<'t>>,
+    sink: &mut Sink,
+) {
     let Change::Both { old, new } = change else { return };
     // Without a text of its own, the name stands for it; `enum-value-renamed` reports another name.
     let is_named = old.json_text().is_none() && new.json_text().is_none();
@@ -37,7 +42,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.changed(was, is);
     let numbers: [&[i32]; 2] = [&[old.number()], &[new.number()]];
-    let proof = diff.prove_enum(old.parent(), new.parent(), numbers);
+    let proof = diff.prover().prove_enum(old.parent(), new.parent(), numbers);
     finding.proven(proof.on(&[Surface::Json]));
     if diff.is_for_others(old.parent()) {
         let is_read = |reader: EnumValue<'t>, text| {

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -22,7 +22,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::EnumValue(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    _: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<EnumValue<'t>>,
+    sink: &mut Sink,
+) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.number(), new.number());
     if was == is {
@@ -36,7 +41,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let message = format!("number of `{name}`{spelled} changed from {was} to {is}");
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Number, message);
     finding.changed(was.to_string(), is.to_string());
-    let proof = diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]);
+    let proof = diff.prover().prove_enum(old.parent(), new.parent(), [&[was], &[is]]);
     // Fields in other trees may hold it, and fields that changed along with it.
     finding.breaks(Effects::both(&[Surface::Wire]));
     if old.name() == new.name() {

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::checks::reserved;
@@ -24,7 +24,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::EnumValue(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    _: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<EnumValue<'t>>,
+    sink: &mut Sink,
+) {
     let Change::Removed(old) = change else { return };
     let Some(holder) = diff.new_enum(old.parent()) else { return };
     let lives = holder.value_numbered(old.number()).is_some();
@@ -45,8 +50,8 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     let finding = sink.change(diff, change.map(Element::EnumValue), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
     reserved::add_reuse_facts(finding, number, name);
-    finding.proven(diff.prove_enum(old.parent(), holder, [&[old.number()], &[]]));
-    finding.proven(diff.prove_value_name((old.parent(), holder), change));
+    finding.proven(diff.prover().prove_enum(old.parent(), holder, [&[old.number()], &[]]));
+    finding.proven(diff.prover().prove_value_name((old.parent(), holder), change));
     // Fields in other trees may hold its name, too.
     finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
     finding.source(diff, change.map(Element::EnumValue));

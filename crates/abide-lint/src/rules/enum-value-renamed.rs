@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, value_words};
+use abide_change::{Change, Comparison, Effects, Surface, value_words};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -22,7 +22,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::EnumValue(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    _: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<EnumValue<'t>>,
+    sink: &mut Sink,
+) {
     let Change::Both { old, new } = change else { return };
     if old.name() == new.name() {
         return;
@@ -33,9 +38,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<EnumValue<'t>>, si
     finding.changed(old.name(), new.name());
     let (was, is) = (old.number(), new.number());
     if was == is {
-        finding.proven(diff.prove_enum(old.parent(), new.parent(), [&[was], &[is]]));
+        finding.proven(diff.prover().prove_enum(old.parent(), new.parent(), [&[was], &[is]]));
     }
-    finding.proven(diff.prove_value_name((old.parent(), new.parent()), change));
+    finding.proven(diff.prover().prove_value_name((old.parent(), new.parent()), change));
     // Readers of one name refuse the other, wherever the enum is used.
     finding.breaks(Effects::both(&[Surface::Json, Surface::Text]));
     finding.source(diff, change.map(Element::EnumValue));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Element, Field};
 
 use crate::checks::full_names;
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(new) = change.new() else { return };
     // `field-removed` reports what was a field.
     if new.is_extension() && diff.converted_from(new).is_none() {

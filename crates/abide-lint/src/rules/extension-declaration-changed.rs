@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Message, Part};
 
 use crate::finding::{Bump, Severity};
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Message(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (read_declarations(old), read_declarations(new));
     let mut numbers: Vec<i64> = was.keys().chain(is.keys()).copied().collect();

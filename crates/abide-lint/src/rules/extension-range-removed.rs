@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Message, NumberRanges, Part};
 
 use crate::finding::Severity;
@@ -29,7 +29,7 @@ const LOST: &[Surface] = &[
     Surface::SourcePython,
 ];
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let missing =
         NumberRanges::from(old.extension_ranges()).without(&new.extension_ranges().into());

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::checks::{allows_extension, conversions, full_names};
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 /// The rule of buf about a number that no extension may have any more.
 const BUF_RANGE: &str = "buf:EXTENSION_MESSAGE_NO_DELETE";
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(old) = change.old().filter(|it| it.is_extension()) else { return };
     if let Some(new) = diff.converted_into(old) {
         let mut aliases = full_names::collect_deletion_aliases(diff, Element::Field(old), None);
@@ -43,7 +43,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
         finding.fact(old.number().to_string()).breaks(Effects::backward(&[Surface::Wire]));
         finding.source(diff, Change::Both { old, new }.map(Element::Field));
-        finding.proven(diff.prove_namesakes(old, new));
+        finding.proven(diff.prover().prove_namesakes(old, new));
         finding.label(new.place(Part::Name), "this extension now has the name");
         if let Some(gone) = finding.change.as_mut().and_then(|it| it.gone.as_mut()) {
             gone.put_back = format!("give `{}` its number {} back", new.name(), old.number());

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Field, Part, Presence};
 
 use crate::finding::{Severity, aliases};
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     let holder = new.containing_message().and_then(|it| diff.old_message(it));
     // `oneof-member-added` reports a new member of an old oneof.
@@ -39,7 +39,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.fact(new.number().to_string()).fact(new.name());
     // Old readers refuse its name.
     finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
-    finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
+    finding.proven(diff.prover().prove_field(change)).source(diff, change.map(Element::Field));
     if required {
         finding.help("make it optional: existing data does not have the field");
         // buf looks at the label only, not at the feature.

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::Field;
 
 use crate::checks::field_behaviors;
@@ -18,7 +18,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    context: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<Field<'t>>,
+    sink: &mut Sink,
+) {
     field_behaviors::report(context, diff, change, sink, true, |finding, behavior, is_added, _| {
         match (behavior, is_added) {
             ("REQUIRED", _) => {

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Cardinality, Element, Field, Part};
 
 use super::field_type_changed::describe_type;
@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.cardinality(), new.cardinality());
     if was == is {
@@ -38,7 +38,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     for map in [old, new].into_iter().filter(|it| it.is_map()) {
         finding.fact(describe_type(map));
     }
-    finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
+    finding.proven(diff.prover().prove_kept(old, new)).source(diff, change.map(Element::Field));
     let mut aliases = aliases::of_cardinality(old, new);
     if old.is_map() || new.is_map() {
         // The type changes along with it; this finding reports both.

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, shown};
+use abide_change::{Change, Comparison, shown};
 use abide_schema::value::default_of;
 use abide_schema::{Cardinality, Element, Field, Part};
 
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let are_singular = [old, new].iter().all(|it| it.cardinality() == Cardinality::Singular);
     // `enum-first-value-changed` reports the default of an enum.
@@ -27,7 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         return;
     }
     let (Some(was), Some(is)) = (default_of(old), default_of(new)) else { return };
-    if !diff.differ((old, new), &was, &is) {
+    if !diff.prover().differ((old, new), &was, &is) {
         return;
     }
     let to_buf = if aliases::is_same_default_to_buf(&was, &is) { &[] } else { RULE.aliases };
@@ -40,6 +40,6 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     );
     let finding = sink.change(diff, change.map(Element::Field), Part::Default, message);
     finding.changed(was, is);
-    finding.proven(diff.prove_absence(old, new)).source(diff, change.map(Element::Field));
+    finding.proven(diff.prover().prove_absence(old, new)).source(diff, change.map(Element::Field));
     finding.aliases(&aliases::of_pair(old, new, to_buf));
 }

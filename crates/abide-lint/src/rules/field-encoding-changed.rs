@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Cardinality, Element, Field, Part, Scalar, Type};
 
 use crate::finding::{Severity, aliases};
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     if old.cardinality() != new.cardinality() {
         return;
@@ -31,7 +31,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
         let message = describe_change(new, was, is);
         let finding = sink.change(diff, change.map(Element::Field), Part::Type, message);
         finding.changed(was, is);
-        finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
+        finding.proven(diff.prover().prove_kept(old, new)).source(diff, change.map(Element::Field));
         if diff.same_type(old.ty(), new.ty()) {
             finding.aliases(&aliases::of_pair(old, new, &aliases::of_types(old, new)));
         }

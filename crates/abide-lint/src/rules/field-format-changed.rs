@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, Holder, Surface};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field};
 
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let setting = Setting::of(holders, |it| it.part("google.api.field_info", "format"));
     let (was, is) = (format_of(setting.old, holders.0), format_of(setting.new, holders.1));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Surface};
+use abide_change::{Change, Comparison, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::finding::{Severity, aliases};
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let derived = old.decl().json_name().is_none() && new.decl().json_name().is_none();
     // A derived name changes with the name of the field; `field-renamed` reports both.
@@ -37,7 +37,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     );
     let finding = sink.change(diff, change.map(Element::Field), Part::JsonName, message);
     finding.changed(&was, is);
-    finding.proven(diff.prove_field(change).on(&[Surface::Json]));
+    finding.proven(diff.prover().prove_field(change).on(&[Surface::Json]));
     let option = backtick(format!("[json_name = \"{was}\"]"));
     finding.help(format!("write {option} to keep the old JSON name"));
     finding.aliases(&aliases::of_pair(old, new, RULE.aliases));

@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Comparison, Holder};
 use abide_schema::{Element, Field, Scalar, Type};
 
 use crate::finding::{Bump, Severity};
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some((old, new)) = change.both().filter(|&(old, new)| is_long(old) && is_long(new)) else {
         return;
     };

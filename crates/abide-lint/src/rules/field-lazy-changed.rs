@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Element, Field};
 
 use crate::finding::Severity;
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let Some(new) = change.new() else { return };
     let field = new.relative_name();

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Surface};
+use abide_change::{Change, Comparison, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::checks::reserved;
@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some((old, new)) = change.both().or_else(|| {
         let new = change.new()?;
         Some((diff.renumbered(new)?, new))
@@ -43,7 +43,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message = format!("number of `{name}` changed from {was} to {is}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Number, message);
     finding.changed(was.to_string(), is.to_string());
-    finding.proven(diff.prove_field(change).on(&[Surface::Wire]));
+    finding.proven(diff.prover().prove_field(change).on(&[Surface::Wire]));
     finding.source(diff, change.map(Element::Field));
     if old.is_extension() {
         // The other tools do not check the numbers of extensions.

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Element, Field};
 
 use crate::checks::reserved;
@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(new) = change.new().filter(|it| !it.is_extension()) else { return };
     let holder = new.containing_message().and_then(|it| diff.old_message(it));
     let Some(holder) = holder else { return };

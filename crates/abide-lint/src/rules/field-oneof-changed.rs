@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Element, Field, Oneof, Part};
 
 use crate::finding::{Severity, aliases};
@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.real_oneof(), new.real_oneof());
     let same = match (was, is) {
@@ -47,7 +47,9 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     };
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.changed(was.map_or("", Oneof::name), is.map_or("", Oneof::name));
-    finding.proven(diff.prove_kept(old, new)).proven(diff.prove_presence(old, new));
+    finding
+        .proven(diff.prover().prove_kept(old, new))
+        .proven(diff.prover().prove_presence(old, new));
     finding.source(diff, change.map(Element::Field));
     let mut aliases =
         vec!["buf:FIELD_SAME_ONEOF", "protolock:NoMovingExistingFieldsIntoOrOutOfOneof"];

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Cardinality, Element, Field, Part, Presence, Type};
 
 use crate::finding::{Severity, aliases};
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.presence(), new.presence());
     // Messages and members of oneofs always have presence: other rules report those changes.
@@ -39,10 +39,10 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.source(diff, change.map(Element::Field));
     match (was, is) {
         (_, Presence::LegacyRequired) | (Presence::LegacyRequired, _) => {
-            finding.proven(diff.prove_absence(old, new));
+            finding.proven(diff.prover().prove_absence(old, new));
         }
         _ => {
-            finding.proven(diff.prove_presence(old, new));
+            finding.proven(diff.prover().prove_presence(old, new));
         }
     }
     if (was, is) == (Presence::Explicit, Presence::Implicit) {

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Field, Message, Part};
 
 use crate::checks::{conversions, reserved};
@@ -26,7 +26,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Removed(old) = change else { return };
     // A field removed with its message is part of that finding.
     let Some(holder) = old.containing_message().and_then(|it| diff.new_message(it)) else { return };
@@ -64,12 +64,12 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.fact(old.number().to_string()).fact(old.name());
     reserved::add_reuse_facts(finding, number, name || moved.is_some());
-    finding.proven(diff.prove_field(change));
+    finding.proven(diff.prover().prove_field(change));
     match moved {
         Some(new) => {
             finding.source(diff, Change::Both { old, new }.map(Element::Field));
             finding.breaks(Effects::backward(&[Surface::Wire]));
-            finding.proven(diff.prove_namesakes(old, new));
+            finding.proven(diff.prover().prove_namesakes(old, new));
             finding.label(new.place(Part::Name), "this field now has the name");
             if let Some(gone) = finding.change.as_mut().and_then(|it| it.gone.as_mut()) {
                 gone.put_back = format!("give `{}` its number {} back", new.name(), old.number());

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::finding::{Severity, aliases};
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     // JSON and text format use the full name of an extension: see `extension-renamed`.
     if old.name() == new.name() || new.is_extension() {
@@ -37,7 +37,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let json = along && old.json_name() != new.json_name();
     let surfaces: &[Surface] =
         if json { &[Surface::Json, Surface::Text] } else { &[Surface::Text] };
-    finding.proven(diff.prove_field(change).on(surfaces));
+    finding.proven(diff.prover().prove_field(change).on(surfaces));
     // Each side reads only its own name.
     finding.breaks(Effects::both(surfaces));
     finding.source(diff, change.map(Element::Field));

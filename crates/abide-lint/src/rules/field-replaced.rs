@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Direction, Effects, Surface, namesake};
+use abide_change::{Change, Comparison, Direction, Effects, Surface, namesake};
 use abide_schema::{Element, Field, Part};
 
 use super::field_type_changed::describe_type;
@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     if !diff.is_replaced(old, new) {
         return;
@@ -35,16 +35,16 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let successor = moved.unwrap_or(new);
     finding.source(diff, Change::Both { old, new: successor }.map(Element::Field));
     let came = namesake(new, old);
-    let proof = diff.prove_replaced(old, new);
-    let absent = diff.prove_absence(old, new);
+    let proof = diff.prover().prove_replaced(old, new);
+    let absent = diff.prover().prove_absence(old, new);
     if moved.is_none() && came.is_none() {
         finding.proven(proof).proven(absent);
     } else {
         finding.proven(proof.on(&[Surface::Wire])).proven(absent.on(&[Surface::Wire]));
         // JSON and text format find the field that has the name, if there is one.
-        let named = |change| diff.prove_field(change).on(&[Surface::Json, Surface::Text]);
+        let named = |change| diff.prover().prove_field(change).on(&[Surface::Json, Surface::Text]);
         finding.proven(match moved {
-            Some(moved) => diff.prove_namesakes(old, moved),
+            Some(moved) => diff.prover().prove_namesakes(old, moved),
             None => named(Change::Removed(old)),
         });
         if came.is_none() {

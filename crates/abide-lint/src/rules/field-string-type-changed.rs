@@ -1,5 +1,5 @@
 use abide_change::option::{self};
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, Holder, Surface};
 use abide_schema::value::Entry;
 use abide_schema::{Cardinality, Element, File, Scalar, Type};
 
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::File(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = change.both() else { return };
     let pairs = option::pairs(diff, files.1, is_text).into_iter();
     let pairs = pairs.filter(|&(old, _)| is_text(old));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Direction, Effects, Surface, entries};
+use abide_change::{Change, Comparison, Direction, Effects, Surface, entries};
 use abide_schema::{Element, Field, Message, Part, Type};
 
 use crate::checks::reserved;
@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     // A map and a list of messages differ in cardinality.
     let pairs = diff.types_apart(old, new);
@@ -35,7 +35,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let part = if new.is_map() { Part::Whole } else { Part::Type };
     let finding = sink.change(diff, change.map(Element::Field), part, message);
     finding.changed(was, is);
-    finding.proven(diff.prove_kept(old, new)).source(diff, change.map(Element::Field));
+    finding.proven(diff.prover().prove_kept(old, new)).source(diff, change.map(Element::Field));
     let types = pairs.iter().filter_map(|(old, new)| old.message_type().zip(new.message_type()));
     if types.clone().any(|(was, is)| loses_extension(diff, was, is)) {
         finding.breaks(Effects::backward(&[Surface::Json, Surface::Text]));
@@ -75,7 +75,7 @@ pub(super) fn describe_type(field: Field<'_>) -> String {
 
 /// Returns true if an extension of the old type has no namesake for the new one: the name of an
 /// extension means nothing in another type.
-fn loses_extension<'t>(diff: &Diff<'t>, was: Message<'t>, is: Message<'t>) -> bool {
+fn loses_extension<'t>(diff: &Comparison<'t>, was: Message<'t>, is: Message<'t>) -> bool {
     diff.extensions(Direction::Backward, was).any(|lost| {
         let name = lost.full_name();
         diff.extensions(Direction::Forward, is).all(|kept| kept.full_name() != name)

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Element, Field, Part, Scalar, Type};
 
 use crate::finding::{Severity, aliases};
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     // Fields 1 and 2 of the entry of a map are its key and its value.
     let parts = [1, 2].map(|number| find_map_part(old, number).zip(find_map_part(new, number)));
@@ -31,7 +31,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     let message = format!("UTF-8 validation of `{name}` was turned {turned}");
     let finding = sink.change(diff, change.map(Element::Field), Part::Whole, message);
     finding.at_feature(new.file(), new.decl().options, "utf8_validation");
-    finding.fact(now).proven(diff.prove_kept(old, new));
+    finding.fact(now).proven(diff.prover().prove_kept(old, new));
     finding.source(diff, change.map(Element::Field));
     finding.aliases(&aliases::of_pair(old, new, RULE.aliases));
 }

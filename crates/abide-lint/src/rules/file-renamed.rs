@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, base_name, top_level};
+use abide_change::{Change, Comparison, base_name, top_level};
 use abide_schema::File;
 
 use crate::checks::full_names;
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::File(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     // A file that moves with its renamed package is part of that finding.
     let along = old.package().name() != new.package().name()

@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, File, Part, Service};
 
 use crate::finding::Severity;
@@ -31,7 +31,7 @@ const OPTIONS: &[Generic] = &[
     ("py_generic_services", "Python", Surface::SourcePython, "buf:FILE_SAME_PY_GENERIC_SERVICES"),
 ];
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = option::files(change) else { return };
     let settings = OPTIONS.iter().map(|it| (it, Setting::standard(files, it.0)));
     let changed: Vec<(&Generic, Setting<'t>)> =
@@ -59,7 +59,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
 
 /// Reports a service once for all languages.
 fn report<'t>(
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     (old, new): (Service<'t>, Service<'t>),
     changed: &[(&Generic, Setting<'t>)],
     sink: &mut Sink,

@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, Holder, Surface};
 use abide_schema::{Element, HttpBinding, Method};
 
 use crate::finding::{Location, Severity};
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Method(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some((old, new)) = change.both() else { return };
     let (before, after) = (old.http_bindings(), new.http_bindings());
     let (lost, mut gained) = (subtract(&before, &after), subtract(&after, &before));

@@ -1,5 +1,5 @@
 use abide_change::option::{self};
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, Holder, Surface};
 use abide_schema::value::{Entry, Value};
 use abide_schema::{Element, File, Scalar, Type};
 
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::File(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = change.both() else { return };
     // `field-utf8-validation-changed` reports what changed for all languages.
     let pairs = option::pairs(diff, files.1, is_string).into_iter().filter(|&(old, new)| {

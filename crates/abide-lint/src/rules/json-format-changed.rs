@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Features, File, Part, RawOptions};
 
 use crate::finding::{Location, Severity, package_name};
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::File(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(new) = change.new() else { return };
     // Reported once, at the outermost element that changed.
     if change.old().is_some_and(|old| is_withdrawn(old.features(), new.features())) {
@@ -63,7 +63,12 @@ fn is_withdrawn(old: Features, new: Features) -> bool {
     old.json_allowed && !new.json_allowed
 }
 
-fn report<'t>(diff: &Diff<'t>, change: Change<Element<'t>>, alias: &'static str, sink: &mut Sink) {
+fn report<'t>(
+    diff: &Comparison<'t>,
+    change: Change<Element<'t>>,
+    alias: &'static str,
+    sink: &mut Sink,
+) {
     let Some(new) = change.new() else { return };
     let message = format!("{OPTION} of {} `{}` {CHANGED}", new.noun(), new.full_name());
     let finding = sink.change(diff, change, Part::Name, message);

@@ -1,5 +1,5 @@
 use abide_change::option::{self};
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, Holder, Surface};
 use abide_schema::value::Value;
 use abide_schema::{Edition, Element, File, Openness};
 
@@ -137,7 +137,7 @@ fn default_in_proto2(element: Element<'_>) -> &'static str {
     if element.file().decl().edition == Edition::Proto2 { "true" } else { "false" }
 }
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = change.both() else { return };
     // Files with `syntax` cannot set features.
     let editions = (files.0.decl().edition, files.1.decl().edition);

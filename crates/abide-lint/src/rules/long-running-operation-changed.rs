@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder, Surface, lost_result, operation_type};
+use abide_change::{Change, Comparison, Effects, Holder, Surface, lost_result, operation_type};
 use abide_schema::{Element, Message, Method};
 
 use crate::finding::{Bump, Severity};
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 pub(super) const INFO: &str = "google.longrunning.operation_info";
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some((old, new)) = change.both() else { return };
     let holders = (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new)));
     for (part, what) in [("response_type", "response"), ("metadata_type", "metadata")] {

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, File, Message, Part};
 
 use crate::finding::Severity;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Message(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (is_message_set(old), is_message_set(new));
     if was == is {
@@ -35,7 +35,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Message<'t>>, sink
     let fields = diff.old.files().flat_map(File::all_fields);
     for extension in fields.filter(|it| it.extendee() == Some(old)) {
         if let Some(twin) = diff.new_field(extension) {
-            finding.proven(diff.prove_field(Change::Both { old: extension, new: twin }));
+            finding.proven(diff.prover().prove_field(Change::Both { old: extension, new: twin }));
         }
     }
     finding.source(diff, change.map(Element::Message));

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Direction, Effects, Surface};
+use abide_change::{Change, Comparison, Direction, Effects, Surface};
 use abide_schema::{Element, Method, Part};
 
 use crate::checks::{full_names, reserved};
@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Method(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (Some(was), Some(is)) = (old.output(), new.output()) else { return };
     if diff.same_message(was, is) {
@@ -33,7 +33,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink:
     let message = format!("response type of `{name}` changed from `{was_name}` to `{is_name}`");
     let finding = sink.change(diff, change.map(Element::Method), Part::Output, message);
     finding.changed(was_name, is_name);
-    let proof = diff.prove_payload(was, is, full_names::notations(old, new));
+    let proof = diff.prover().prove_payload(was, is, full_names::notations(old, new));
     // An old client reads what a new server wrote.
     finding.breaks(proof.effects.carried_by(Surface::Rpc, Direction::other));
     if let Some((lost, by)) = reserved::find_abandoned(diff, was, is) {

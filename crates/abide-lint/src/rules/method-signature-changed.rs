@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Holder, lost_parameter};
+use abide_change::{Change, Comparison, Holder, lost_parameter};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Method};
 
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Method(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Method) else { return };
     let (before, after) = (read_signatures(holders.0), read_signatures(holders.1));
     let Some((old, new)) = change.both() else { return };

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Method, MethodDecl, Part};
 
 use crate::finding::Severity;
@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Method(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (was, is) = (old.decl(), new.decl());
     let client = was.client_streaming != is.client_streaming;

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, lost_scope};
+use abide_change::{Change, Comparison, lost_scope};
 use abide_schema::{Element, Service};
 
 use crate::finding::Severity;
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Service(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Service) else { return };
     let setting = Setting::of(holders, |it| it.custom("google.api.oauth_scopes"));
     let (was, is) = setting.values();

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Field, Part};
 
 use crate::finding::Severity;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     let Some(oneof) = new.real_oneof().filter(|it| diff.old_oneof(*it).is_some()) else { return };
     // `field-number-changed` reports one whose name is not new.
@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: 
     finding.fact(new.number().to_string()).fact(new.name());
     // Old readers reject its name in JSON and text.
     finding.breaks(Effects::forward(&[Surface::Json, Surface::Text]));
-    finding.proven(diff.prove_field(change)).source(diff, change.map(Element::Field));
+    finding.proven(diff.prover().prove_field(change)).source(diff, change.map(Element::Field));
     finding.at_least(Severity::Warning);
     finding.why(format!(
         "readers that use the old schema see `{}` unset, and code that handles each member meets \

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{Element, Oneof, Part};
 
 use crate::finding::Severity;
@@ -17,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Oneof(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Oneof<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Oneof<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     if old.name() == new.name() {
         return;

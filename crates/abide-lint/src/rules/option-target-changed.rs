@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Comparison, Holder};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field};
 
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let (old, new) = (read_targets(holders.0), read_targets(holders.1));
     let (was, is): (BTreeSet<&str>, BTreeSet<&str>) =

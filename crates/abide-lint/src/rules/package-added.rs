@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::Package;
 
 use crate::checks::full_names;
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Package(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
     let Change::Added(new) = change else { return };
     let Some(place) = package_place(new) else { return };
     let files = new.files().filter(|it| it.is_judged());

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff};
+use abide_change::{Change, Comparison};
 use abide_schema::{File, Package};
 
 use crate::checks::full_names;
@@ -24,7 +24,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Package(check)),
 };
 
-fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    context: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<Package<'t>>,
+    sink: &mut Sink,
+) {
     let Change::Removed(old) = change else { return };
     let Some(place) = package_place(old) else { return };
     let files: Vec<File<'t>> = old.files().filter(|it| it.is_judged()).collect();

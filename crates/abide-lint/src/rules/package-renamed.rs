@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, base_name};
+use abide_change::{Change, Comparison, base_name};
 use abide_schema::{File, Package};
 
 use crate::checks::full_names;
@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Package(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     if old.name() == new.name() {
         return;

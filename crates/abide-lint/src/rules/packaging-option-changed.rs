@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Effects, Holder, LANGUAGES, Packaging, PackagingOption};
+use abide_change::{Change, Comparison, Effects, Holder, LANGUAGES, Packaging, PackagingOption};
 use abide_schema::File;
 
 use crate::finding::Severity;
@@ -50,7 +50,7 @@ const OTHER_TOOLS: &[(&str, &str, bool)] = &[
     ("swift_prefix", "buf:FILE_SAME_SWIFT_PREFIX", true),
 ];
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some((old, new)) = option::files(change) else { return };
     let all = LANGUAGES.iter().flat_map(|table| table.packaging.iter().map(move |it| (table, it)));
     for (language, option) in all {

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Comparison, Holder};
 use abide_schema::{Part, Place};
 
 use crate::finding::{Bump, Location, Severity, package_name};
@@ -18,7 +18,12 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-fn check<'t>(context: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    context: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<Holder<'t>>,
+    sink: &mut Sink,
+) {
     let Some((old, new)) = change.both() else { return };
     let package = old.file().package();
     if !context.policy.is_bound(package.name()) {
@@ -74,7 +79,7 @@ fn find_name(holder: Holder<'_>) -> Place {
 }
 
 /// Returns true if what encloses an element became work in progress, too.
-fn is_told_above<'t>(diff: &Diff<'t>, new: Holder<'t>) -> bool {
+fn is_told_above<'t>(diff: &Comparison<'t>, new: Holder<'t>) -> bool {
     let Holder::Element(element) = new else { return false };
     let (old, around) = match element.parent() {
         Some(parent) => (diff.old_element(parent).map(Holder::Element), Holder::Element(parent)),

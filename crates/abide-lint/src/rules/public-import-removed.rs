@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, Effects, Surface, top_level};
+use abide_change::{Change, Comparison, Effects, Surface, top_level};
 use abide_schema::{File, Part, Place};
 use abide_syntax::{ImportKind, Span};
 
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::File(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let passed_on = full_names::imported(new, true);
     for import in old.imports().filter(|it| it.decl.kind == ImportKind::Public) {

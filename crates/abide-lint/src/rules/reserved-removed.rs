@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use abide_change::{Change, Diff, Effects, Surface};
+use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, File, NumberRanges, Part, ReservedNameDecl};
 
 use crate::finding::{Severity, with_reserved};
@@ -24,7 +24,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::File(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(new) = change.new() else { return };
     for it in new.all_messages() {
         if let Some(old) = diff.old_message(it) {
@@ -56,7 +56,7 @@ fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<File<'t>>, sink: &
 }
 
 fn report<'t>(
-    diff: &Diff<'t>,
+    diff: &Comparison<'t>,
     change: Change<Element<'t>>,
     numbers: NumberRanges,
     names: Vec<&str>,

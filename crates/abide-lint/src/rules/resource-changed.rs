@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, Holder, Surface};
 use abide_schema::Tree;
 use abide_schema::value::Entry;
 
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
     let Some(holders) = change.both() else { return };
     match holders {
         (Holder::Element(_), Holder::Element(_)) => {
@@ -59,7 +59,7 @@ fn read_patterns<'t>(tree: &'t Tree, entry: &'t Entry) -> Vec<&'t str> {
     message.flat_map(|it| it.get_all(tree, "pattern")).filter_map(|it| it.value.as_str()).collect()
 }
 
-fn compare(diff: &Diff<'_>, setting: Setting<'_>, sink: &mut Sink) {
+fn compare(diff: &Comparison<'_>, setting: Setting<'_>, sink: &mut Sink) {
     let (old, new) = (setting.holders.0.file().tree, setting.holders.1.file().tree);
     let (Some(before), Some(after)) = (setting.old, setting.new) else {
         if let Some(before) = setting.old {

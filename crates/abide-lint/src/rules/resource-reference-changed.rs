@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, Holder, Surface};
 use abide_schema::{Element, Field};
 
 use crate::finding::Severity;
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Field(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     const REFERENCE: &str = "google.api.resource_reference";
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let field = holders.1.phrase();

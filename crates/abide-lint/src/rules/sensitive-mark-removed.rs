@@ -1,5 +1,5 @@
 use abide_change::option::Setting;
-use abide_change::{Change, Diff, Holder};
+use abide_change::{Change, Comparison, Holder};
 use abide_schema::value::Value;
 
 use crate::finding::Severity;
@@ -18,7 +18,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
     const MARKS: &[&str] = &["udpa.annotations.sensitive", "xds.annotations.v3.sensitive"];
     let Some(holders) = change.both() else { return };
     let redacted = Setting::standard(holders, "debug_redact");

@@ -1,5 +1,5 @@
 use abide_change::option::{self, Setting};
-use abide_change::{Change, Diff, lost_endpoint};
+use abide_change::{Change, Comparison, lost_endpoint};
 use abide_schema::{Element, Service};
 
 use crate::finding::Severity;
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Service(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Diff<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Service) else { return };
     let setting = Setting::of(holders, |it| it.custom("google.api.default_host"));
     let (was, is) = setting.values();

@@ -1,4 +1,4 @@
-use abide_change::{Change, Diff, RenamedType};
+use abide_change::{Change, Comparison, RenamedType};
 use abide_schema::{Element, Package, Part};
 
 use crate::finding::{Location, Severity, aliases};
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 /// The number of types that the message names.
 const NAMED: usize = 3;
 
-fn check<'t>(_: &Context<'t>, diff: &Diff<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
+fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Package<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     // All code that uses a renamed package changes anyway.
     if old.name() != new.name() {

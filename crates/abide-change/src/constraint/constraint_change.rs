@@ -35,7 +35,7 @@ pub struct FacetChange {
 
 /// The constraints of one element, before and after.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct ConstraintChange {
     /// How they relate to each other.
     pub inclusion: Inclusion,
     /// The rules that differ; empty if the constraints are equal.
@@ -48,9 +48,9 @@ pub struct Comparison {
     pub loosened_by: Option<value::Message>,
 }
 
-impl Comparison {
-    pub(super) fn equal() -> Comparison {
-        Comparison {
+impl ConstraintChange {
+    pub(super) fn equal() -> ConstraintChange {
+        ConstraintChange {
             inclusion: Inclusion::Equal,
             facets: Vec::new(),
             tightened_by: None,

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use super::compare::{compare_fields, compare_messages, compare_oneofs};
-use super::comparison::Comparison;
+use super::constraint_change::ConstraintChange;
 use crate::memo::Memo;
 use abide_schema::{Element, FileId};
 
 /// Cached comparisons of constraints by old element. Each has to find a value, and
 /// four rules need it.
 #[derive(Debug, Default)]
-pub(crate) struct Compared(Memo<Key, Comparison>);
+pub(crate) struct ConstraintCache(Memo<Key, ConstraintChange>);
 
 /// An old element by its noun, its file and its index there.
 type Key = (&'static str, FileId, u32);
 
-impl Compared {
+impl ConstraintCache {
     /// Returns how the constraints of an element changed; `None` for what has none.
-    pub(crate) fn of(&self, old: Element<'_>, new: Element<'_>) -> Option<Arc<Comparison>> {
+    pub(crate) fn of(&self, old: Element<'_>, new: Element<'_>) -> Option<Arc<ConstraintChange>> {
         let key = |file, index| (old.noun(), file, index);
         match (old, new) {
             (Element::Field(old), Element::Field(new)) => {

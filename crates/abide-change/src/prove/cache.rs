@@ -1,0 +1,30 @@
+//! What is the same for many proofs, found once.
+
+use abide_schema::{EnumId, FieldId, OneofId};
+
+use crate::memo::Memo;
+use crate::surface::{Direction, Surface};
+
+/// What is the same for every proof about one enum or oneof.
+#[derive(Debug, Default)]
+pub(crate) struct ProofCache {
+    pub(super) carriers: Memo<(Direction, EnumId, EnumId), [Carrier]>,
+    pub(super) joined: Memo<(Direction, Option<Surface>, OneofId), Members>,
+}
+
+/// The encoding, if it matters, and the writing and the reading field.
+pub(super) type Carrier = (Option<Surface>, FieldId, FieldId);
+
+/// The fields of the writing side that are members of one oneof on the reading
+/// side, in the order of that oneof.
+#[derive(Debug)]
+pub(super) struct Members(pub(super) Vec<Member>);
+
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) field: FieldId,
+    /// The oneof that it is a member of on the writing side.
+    pub(super) oneof: Option<OneofId>,
+    /// Where the first one stands that is a member of another.
+    pub(super) next: usize,
+}
