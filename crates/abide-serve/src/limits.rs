@@ -54,4 +54,9 @@ pub(crate) struct Limits {
     /// How many seconds a client may take to read a response, or to send its first request
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub(crate) stall: Duration,
+    /// How many seconds listeners that changed go on at clients: their own `--drain-time-s`
+    ///
+    /// Routes and clusters that only such a listener leads to are taken out after that.
+    #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = parse_seconds)]
+    pub(crate) client_drain_time_s: Duration,
 }

@@ -38,6 +38,9 @@ pub struct Options {
     pub grace: Duration,
     /// The time that a client that comes with what it holds has time to ask for what may refer to it,
     /// before it is told what of it is gone.
+    /// The time for which a listener that changed or is gone may go on at the client with the old routes
+    /// and clusters.
+    pub drain: Duration,
     pub settling: Duration,
     /// The number of names one type may have.
     pub max_names: usize,
@@ -61,6 +64,7 @@ impl Default for Options {
             grace: Duration::from_secs(30),
             settling: Duration::from_secs(2),
             max_names: 100_000,
+            drain: Duration::from_secs(600),
             max_name_bytes: 8 << 20,
             max_types: 64,
             max_all_names: 2_000_000,
@@ -119,6 +123,10 @@ impl Session {
                     self.note_progress();
                     refused = self.find_refusal(&request);
                 }
+        let drained = self.topics.values_mut().map(|it| it.forget_drained(now));
+        if drained.fold(false, |any, it| any | it) {
+            self.reconsider();
+        }
                 Err(ending) => {
                     self.is_over = true;
                     return vec![Action::End(ending)];
@@ -158,7 +166,9 @@ impl Session {
         let busy = busy.filter_map(|it| it.busy_until(self.options.patience));
         let kept = self.topics.values().flat_map(|it| it.unused_since.values());
         let settling = self.topics.values().filter_map(|it| it.settles_at);
-        busy.chain(kept.map(|&since| since + self.options.grace)).chain(settling).min()
+        let draining = self.topics.values().filter_map(TypeState::drained_at);
+        let kept = kept.map(|&since| since + self.options.grace);
+        busy.chain(kept).chain(settling).chain(draining).min()
     }
 
     /// Lists what the client has, by type.
@@ -216,12 +226,17 @@ impl Session {
             Some(_) => StreamKind::OneType,
             None => StreamKind::Aggregated,
         };
+        let drains = key.0 == Kind::LISTENER;
         let counts = topic.handle_request(request, stream, served, now);
         if topic.is_answered() {
+        let had = drains.then(|| Arc::clone(&topic.accepted));
             topic.first_answer.get_or_insert(now);
         }
         if !counts {
             return Ok(());
+        }
+        if let Some(had) = had {
+            topic.drain(had, now + self.options.drain);
         }
         topic.warm(warming);
         if topic.subscription.len() > max {

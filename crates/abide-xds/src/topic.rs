@@ -16,6 +16,9 @@ const MAX_IN_FLIGHT: usize = 16;
 /// The number of bytes that are kept of what a client says about a response that it refuses.
 const MAX_MESSAGE: usize = 4096;
 
+/// The number of older contents that may drain at a client at once.
+const MAX_DRAINING: usize = 64;
+
 /// The types that may be on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamKind {
@@ -73,6 +76,8 @@ pub(crate) struct TypeState {
     pub(crate) settles_at: Option<Duration>,
     /// True if the client said, in the state of the world, that it has something from elsewhere.
     has_more: bool,
+    /// What the client accepted before, which goes on there until the time beside it.
+    draining: VecDeque<(Duration, Arc<Collection>)>,
 }
 
 /// The resources and removals of a response.
@@ -391,7 +396,33 @@ impl TypeState {
     /// Everything that the client may hold now.
     pub(crate) fn may_hold(&self) -> impl Iterator<Item = &Arc<Collection>> {
         let in_flight = self.in_flight.iter().map(|it| &it.content);
-        self.sent.iter().chain([&self.accepted]).chain(in_flight).chain(&self.unconfirmed)
+        let draining = self.draining.iter().map(|(_, content)| content);
+        let own = self.sent.iter().chain([&self.accepted]);
+        own.chain(in_flight).chain(&self.unconfirmed).chain(draining)
+    }
+
+    /// Records that what the client had before goes on there for a time, if it has something else now.
+    pub(crate) fn drain(&mut self, had: Arc<Collection>, until: Duration) {
+        if Arc::ptr_eq(&had, &self.accepted) || had.is_empty() {
+            return;
+        }
+        let has_changed = had.iter().any(|it| !self.accepted(it));
+        if has_changed {
+            self.draining.truncate(MAX_DRAINING - 1);
+            self.draining.push_front((until, had));
+        }
+    }
+
+    /// Forgets what has drained by now. Returns true if there was something.
+    pub(crate) fn forget_drained(&mut self, now: Duration) -> bool {
+        let before = self.draining.len();
+        self.draining.retain(|(until, _)| now < *until);
+        self.draining.len() < before
+    }
+
+    /// Returns the time at which the oldest content that drains has drained, if one does.
+    pub(crate) fn drained_at(&self) -> Option<Duration> {
+        self.draining.back().map(|(until, _)| *until)
     }
 
     /// Makes the payload that takes the client from what it was sent to `content`,

@@ -219,6 +219,7 @@ async fn converse<I: Incoming>(
         is_ordered: fleet.is_ordered,
         max_names: fleet.limits.max_names,
         max_all_names: fleet.limits.max_all_names,
+        drain: fleet.limits.client_drain_time_s,
         names: Arc::clone(&fleet.names),
         ..Options::default()
     };

@@ -285,6 +285,78 @@ fn a_listener_with_its_own_routes_waits_for_its_clusters() {
          > cds ack
          < lds l
          > lds ack
+         # It drains with its old routes.
+         wait 599
+         wait 2
          < cds y",
+    );
+}
+
+/// A listener that leads to other routes drains with the old ones, and with the clusters that these lead
+/// to: nothing of it is gone before that.
+#[test]
+fn a_listener_that_changed_drains_with_its_old_routes_and_clusters() {
+    after(
+        STARTED,
+        "serve cds: y>eds/y eds: y lds: l>rds/s rds: s>cds/y
+         < cds x y
+         < lds l
+         > eds again x y
+         < eds y
+         > eds ack
+         > cds ack
+         > rds again r s
+         < rds s
+         > rds ack
+         > lds ack
+         wait 599
+         # The old listener is gone at the client.
+         > rds again s
+         < cds y
+         > cds ack
+         > eds again y",
+    );
+    after(
+        DELTA_STARTED,
+        "serve cds: y>eds/y eds: y lds: l>rds/s rds: s>cds/y
+         < cds y
+         < lds l
+         >> eds +y
+         < eds y
+         >> eds ack
+         >> cds ack
+         >> rds +s
+         < rds s
+         >> rds ack
+         >> lds ack
+         wait 599
+         wait 2
+         < rds -r
+         >> rds ack
+         < cds -x
+         >> cds ack
+         < eds -x",
+    );
+}
+
+/// So does one that is gone itself, and another change does not shorten its time.
+#[test]
+fn a_listener_that_is_gone_drains_as_well() {
+    after(
+        DELTA_STARTED,
+        "serve cds: x>eds/x eds: x
+         < lds -l
+         >> lds ack
+         wait 300
+         serve cds: y>eds/y eds: y
+         < cds y
+         >> cds ack
+         wait 299
+         wait 2
+         < rds -r
+         >> rds ack
+         < cds -x
+         >> cds ack
+         < eds -x",
     );
 }
