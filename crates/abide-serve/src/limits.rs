@@ -49,14 +49,17 @@ pub(crate) struct Limits {
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) max_names: usize,
     /// How many names all streams together may ask for; what many ask for counts once
+    ///
+    /// Above it, a stream that asks for more than its share of them ends. Names that are served cost
+    /// nothing.
     #[arg(long, value_name = "N", default_value_t = 2_000_000)]
     pub(crate) max_all_names: usize,
-    /// How many seconds a client may take to read a response, or to send its first request
-    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
-    pub(crate) stall: Duration,
     /// How many seconds listeners that changed go on at clients: their own `--drain-time-s`
     ///
     /// Routes and clusters that only such a listener leads to are taken out after that.
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = parse_seconds)]
     pub(crate) client_drain_time_s: Duration,
+    /// How many seconds a client may take to read a response, or to send its first request
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
+    pub(crate) stall: Duration,
 }

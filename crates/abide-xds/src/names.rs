@@ -32,6 +32,8 @@ pub struct SharedNames {
     known: Mutex<Known>,
     /// The number of names all sets have that somebody has.
     all: Arc<AtomicUsize>,
+    /// The number of streams that may ask for names.
+    streams: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -112,6 +114,11 @@ impl SharedNames {
     /// The number of names all sets have that somebody has. What many share counts once.
     pub fn len(&self) -> usize {
         self.all.load(Ordering::Relaxed)
+    }
+
+    /// The number of streams that may ask for names.
+    pub(crate) fn streams(&self) -> &AtomicUsize {
+        &self.streams
     }
 
     /// Returns true if nobody asks for anything by name.

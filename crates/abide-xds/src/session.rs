@@ -1,6 +1,7 @@
 //! One stream of one client.
 
 mod initialisation;
+mod name_share;
 mod order;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +10,7 @@ use std::time::Duration;
 
 pub use initialisation::{Awaited, HealthChecks, Initialisation, Phase};
 
+use self::name_share::NameShare;
 use crate::collection::Collection;
 use crate::kind::{Kind, Types};
 use crate::message::{Action, Event, Names, Request, Response, StreamError};
@@ -36,11 +38,11 @@ pub struct Options {
     /// The time that something that is gone, and that nothing uses, is kept for a client
     /// that still names it.
     pub grace: Duration,
-    /// The time that a client that comes with what it holds has time to ask for what may refer to it,
-    /// before it is told what of it is gone.
     /// The time for which a listener that changed or is gone may go on at the client with the old routes
     /// and clusters.
     pub drain: Duration,
+    /// The time that a client that comes with what it holds has time to ask for what may refer to it,
+    /// before it is told what of it is gone.
     pub settling: Duration,
     /// The number of names one type may have.
     pub max_names: usize,
@@ -62,9 +64,9 @@ impl Default for Options {
             is_ordered: true,
             patience: Duration::from_secs(5),
             grace: Duration::from_secs(30),
+            drain: Duration::from_secs(600),
             settling: Duration::from_secs(2),
             max_names: 100_000,
-            drain: Duration::from_secs(600),
             max_name_bytes: 8 << 20,
             max_types: 64,
             max_all_names: 2_000_000,
@@ -88,6 +90,8 @@ pub struct Session {
     is_over: bool,
     /// True if its client takes requests, as far as can be seen from here.
     has_initialised: bool,
+    /// Its share of the names that all streams may ask for.
+    share: NameShare,
 }
 
 /// The types of a stream, by kind, then by type URL.
@@ -100,6 +104,7 @@ impl Session {
     /// A stream on which nothing was sent yet.
     pub fn new(options: Options) -> Session {
         let (topics, retired) = (BTreeMap::new(), BTreeMap::new());
+        let share = NameShare::new(&options.names);
         Session {
             options,
             target: None,
@@ -108,6 +113,7 @@ impl Session {
             nonces: 0,
             is_over: false,
             has_initialised: false,
+            share,
         }
     }
 
@@ -117,16 +123,16 @@ impl Session {
             return Vec::new();
         }
         let mut refused = None;
+        let drained = self.topics.values_mut().map(|it| it.forget_drained(now));
+        if drained.fold(false, |any, it| any | it) {
+            self.reconsider();
+        }
         match event {
             Event::Request(request) => match self.request(now, &request) {
                 Ok(()) => {
                     self.note_progress();
                     refused = self.find_refusal(&request);
                 }
-        let drained = self.topics.values_mut().map(|it| it.forget_drained(now));
-        if drained.fold(false, |any, it| any | it) {
-            self.reconsider();
-        }
                 Err(ending) => {
                     self.is_over = true;
                     return vec![Action::End(ending)];
@@ -220,31 +226,35 @@ impl Session {
         };
         let number = self.topics.len();
         let names = &self.options.names;
+        let drains = key.0 == Kind::LISTENER;
         let topic = self.topics.entry(key).or_insert_with(|| TypeState::new(number, names));
         let before = topic.subscription.len();
+        let had = drains.then(|| Arc::clone(&topic.accepted));
         let stream = match self.options.only {
             Some(_) => StreamKind::OneType,
             None => StreamKind::Aggregated,
         };
-        let drains = key.0 == Kind::LISTENER;
         let counts = topic.handle_request(request, stream, served, now);
+        if let Some(had) = had {
+            topic.drain(had, now + self.options.drain);
+        }
         if topic.is_answered() {
-        let had = drains.then(|| Arc::clone(&topic.accepted));
             topic.first_answer.get_or_insert(now);
         }
         if !counts {
             return Ok(());
         }
-        if let Some(had) = had {
-            topic.drain(had, now + self.options.drain);
-        }
         topic.warm(warming);
         if topic.subscription.len() > max {
             return Err(too_many());
         }
-        let (all, most) = (names.len(), self.options.max_all_names);
-        if all > most && topic.subscription.len() > before {
-            let message = format!("all clients together may ask for {most} different names");
+        let most = self.options.max_all_names;
+        if topic.subscription.len() > before
+            && self.share.is_exceeded(most, &topic.subscription, served)
+        {
+            let message = format!(
+                "all clients together may ask for {most} different names, and this one asks for more than its share of them"
+            );
             return Err(StreamError::TooMuch(message));
         }
         let max = self.options.max_name_bytes;

@@ -423,6 +423,8 @@ impl DiscoveryStream<'_> {
                     return Err(Status::invalid_argument(message));
                 }
                 Action::End(StreamError::TooMuch(message)) => {
+                    increment(&self.fleet.counters.streams_refused);
+                    tracing::warn!(node = self.node.id, "a client asks for too much: {message}");
                     return Err(Status::resource_exhausted(message));
                 }
             }

@@ -411,7 +411,7 @@ fn names_that_nobody_else_asks_for_have_an_end() {
             fleet.push(client);
         }
         let mut hostile = server.ads("v3", node("hostile", "", "")).await;
-        let own: Vec<String> = (0..60).map(|it| format!("own-{it}")).collect();
+        let own: Vec<String> = (0..160).map(|it| format!("own-{it}")).collect();
         hostile.ask(CDS, &own.iter().map(String::as_str).collect::<Vec<_>>()).await;
         let refused = hostile.next().await.expect_err("too many");
         assert_eq!(refused.code(), Code::ResourceExhausted);
@@ -420,5 +420,29 @@ fn names_that_nobody_else_asks_for_have_an_end() {
             client.ask(CDS, &["a"]).await;
         }
         serves(&server).await;
+    });
+}
+
+/// Whoever took all names there may be keeps nobody else from those that are served.
+#[test]
+fn names_that_are_served_cost_nothing() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--max-all-names", "1000"]);
+        let mut taken = Vec::new();
+        for stream in 0..5 {
+            let mut hostile = server.ads("v3", node("hostile", "", "")).await;
+            let own: Vec<String> =
+                (0..250).map(|it| format!("{stream}-{it}")).chain(["a".to_owned()]).collect();
+            hostile.ask(CDS, &own.iter().map(String::as_str).collect::<Vec<_>>()).await;
+            taken.push((hostile.next().await, hostile));
+        }
+        let (last, _) = taken.pop().expect("five");
+        assert_eq!(last.expect_err("too many").code(), Code::ResourceExhausted);
+        assert!(taken.iter().all(|(answer, _)| answer.is_ok()));
+        server.until("/stats", |text| text.contains("grpc.streams_refused: 1\n"));
+        server.logged(|line| line.contains("more than its share") && line.contains("hostile"));
+        let mut late = server.ads("v3", node("late", "", "")).await;
+        late.ask(CDS, &["a", "not-yet"]).await;
+        assert_eq!(late.next().await.expect("a response").resources.len(), 1);
     });
 }
