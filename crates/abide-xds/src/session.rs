@@ -156,7 +156,9 @@ impl Session {
     /// Returns what a request refuses. One that comes late, with the nonce of an older response,
     /// stands by the refusal before.
     fn find_refusal(&self, request: &Request) -> Option<Action> {
-        request.error.as_ref()?;
+        if request.error.is_none() || !self.has_sent(&request.nonce) {
+            return None;
+        }
         let url: Arc<str> = match &self.options.only {
             Some(only) => Arc::clone(only),
             None => request.type_url.as_str().into(),
@@ -164,6 +166,11 @@ impl Session {
         let key = (self.options.types.kind(&url), url);
         let refusal = self.topics.get(&key)?.refusal.clone()?;
         Some(Action::Refused { type_url: key.1, refusal })
+    }
+
+    /// Returns true if a response with this nonce was sent on this stream.
+    pub fn has_sent(&self, nonce: &str) -> bool {
+        nonce.parse().is_ok_and(|it: u64| (1..=self.nonces).contains(&it))
     }
 
     /// Returns the time at which [`Event::Tick`] is due, if nothing happens before.

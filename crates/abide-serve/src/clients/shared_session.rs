@@ -49,6 +49,11 @@ impl SharedSession {
         state.session.step(self.begin.elapsed(), Event::Snapshot(Arc::clone(&view.snapshot)))
     }
 
+    /// Returns true if a response with this nonce was sent on its stream.
+    pub(crate) fn has_sent(&self, nonce: &str) -> bool {
+        self.state().session.has_sent(nonce)
+    }
+
     /// Returns the time until [`Event::Tick`] is due, if it will be.
     pub(crate) fn time_until_tick(&self) -> Option<Duration> {
         let deadline = self.state().session.deadline();

@@ -353,8 +353,9 @@ impl DiscoveryStream<'_> {
         request.type_url = answered.to_string();
         let type_url = self.only.as_deref().unwrap_or(&request.type_url);
         // A client that refuses a type over and over is heard, but not every time.
-        let is_news =
-            self.warned.get(type_url).is_none_or(|it| it.elapsed() > REFUSAL_LOG_INTERVAL);
+        let is_heard = self.talk.has_sent(&request.nonce);
+        let is_news = is_heard
+            && self.warned.get(type_url).is_none_or(|it| it.elapsed() > REFUSAL_LOG_INTERVAL);
         if let Some(error) = request.error.as_ref().filter(|_| is_news) {
             self.warned.insert(type_url.to_owned(), Instant::now());
             tracing::warn!(
@@ -366,10 +367,10 @@ impl DiscoveryStream<'_> {
             );
         }
         // Only the nonce says that a request answers a response (xDS, "ACK/NACK and versioning").
-        let answer = match (&request.error, &*request.nonce) {
-            (Some(_), _) => Some(ResponseVerdict::Refused),
-            (None, "") => None,
-            (None, _) => Some(ResponseVerdict::Accepted),
+        let answer = match (&request.error, is_heard) {
+            (Some(_), true) => Some(ResponseVerdict::Refused),
+            (None, true) => Some(ResponseVerdict::Accepted),
+            (_, false) => None,
         };
         self.fleet.counters.count_request(type_url, answer);
         let type_url = request.type_url.clone();

@@ -446,3 +446,31 @@ fn names_that_are_served_cost_nothing() {
         assert_eq!(late.next().await.expect("a response").resources.len(), 1);
     });
 }
+
+/// Whoever refuses what was never sent raises no alert and takes nothing back.
+#[test]
+fn refusals_of_what_was_never_sent_do_not_count() {
+    run(async {
+        let flags = ["--roll-back-after", "1"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);
+        server.put("a.yaml", &cluster("a", 2));
+        server.until("/stats", |text| text.contains("resources.update_success: 2\n"));
+        let mut client = server.ads("v3", node("hostile", "", "")).await;
+        client.ask(CDS, &[]).await;
+        let response = client.next().await.expect("a response");
+        for nonce in ["forged", "99", ""] {
+            let request = DiscoveryRequest {
+                type_url: CDS.to_owned(),
+                response_nonce: nonce.to_owned(),
+                error_detail: Some(abide_xds::wire::Status { code: 3, message: "no".to_owned() }),
+                ..DiscoveryRequest::default()
+            };
+            client.send(request).await;
+        }
+        client.ack(&response, &[]).await;
+        server.until("/stats", |text| text.contains("xds.acks.cds.v3: 1\n"));
+        let stats = server.get("/stats");
+        assert!(stats.contains("grpc.nacks: 0\n") && stats.contains("rolled_back: 0\n"), "{stats}");
+        assert!(!server.log().contains("a client refused"), "{}", server.log());
+    });
+}
