@@ -126,7 +126,12 @@ impl<S: Holds + Clone> RollBack<S> {
                     release: release.to_owned(),
                     clients: voters.len(),
                     message: message.to_owned(),
+            let is_old = self.past.iter().all(|it| it.holds(&resource));
                 });
+            if is_old && voters.len() == self.after.get() {
+                // It was refused before the change came, so the change is not the reason.
+                return None;
+            }
             }
         }
         let is_bad =
@@ -140,5 +145,11 @@ impl<S: Holds + Clone> RollBack<S> {
         let back = self.past.back().cloned();
         self.votes.retain(|(resource, _), _| back.as_ref().is_some_and(|it| it.holds(resource)));
         back
+        // A client that never accepted anything refuses all that it is sent. What has been there all along
+        // is no reason to take a change back.
+        let is_new = |it: &RolledBack| self.past.iter().any(|past| !past.holds(&it.resource));
+        if newly.iter().any(is_new) {
+            newly.retain(is_new);
+        }
     }
 }
