@@ -3,6 +3,7 @@
 mod expected;
 mod leases;
 mod poll_history;
+mod saved_state;
 mod server_state;
 mod shared_session;
 mod traffic;
@@ -11,6 +12,7 @@ mod usage;
 pub(crate) use self::expected::{ExpectArgs, ExpectedClients};
 pub(crate) use self::leases::Leases;
 pub(crate) use self::poll_history::{PollHistory, PollKey};
+pub(crate) use self::saved_state::{SavedState, SavedStateError, StateFolder, save_on_change};
 pub(crate) use self::server_state::{
     AggregatedLease, ClientHandle, ClientService, ConnectedClient, ResponseVerdict, ServerState,
     StreamPermit, increment,

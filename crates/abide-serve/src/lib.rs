@@ -5,6 +5,7 @@
 #![allow(clippy::disallowed_methods)] // This crate does I/O.
 
 mod admin;
+mod checksum;
 mod clients;
 mod commands;
 mod conformance;

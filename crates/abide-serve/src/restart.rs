@@ -18,5 +18,5 @@ mod start;
 mod successor;
 
 pub(crate) use self::args::RestartArgs;
-pub(crate) use self::start::{Start, start};
+pub(crate) use self::start::{Start, start, take_state};
 pub(crate) use self::successor::Successors;

@@ -21,6 +21,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use abide_xds::wire::DiscoveryRequest;
 use prost::Message;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -668,4 +669,136 @@ fn each_process_counts_deprecated_uses_from_zero() {
     assert!(parent.wait().success(), "{}", parent.log());
     assert_eq!(counts(&now), [1, 0], "the counter goes on, and what this process saw is nothing");
     drop(child);
+}
+
+/// Refuses what a stream is sent, as a client of one release.
+async fn refuse(address: &str, id: &str) {
+    let mut stream = Whole::open(address, "v3", node(id, "", "1.0.0")).await.expect("a stream");
+    stream.ask(CDS, &[]).await;
+    let response = stream.next().await.expect("a response");
+    let request = DiscoveryRequest {
+        type_url: response.type_url,
+        response_nonce: response.nonce,
+        error_detail: Some(abide_xds::wire::Status { code: 3, message: "too fast".to_owned() }),
+        ..DiscoveryRequest::default()
+    };
+    stream.send(request).await;
+    // Until the refusal was heard.
+    let _ = stream.next().await;
+}
+
+/// A page of the admin port, once it says something.
+fn page_that_says(process: &Process, its: &Addresses, path: &str, what: &str) -> String {
+    let head = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+    let page = || Some(server::ask(&its.admin, &head).1).filter(|it| it.contains(what));
+    process.log.until(page).unwrap_or_else(|| panic!("{path} never says `{what}`"))
+}
+
+/// Two clients refuse a change: it is taken back, by one process and all after it.
+fn with_a_change_taken_back(flags: &[&str]) -> (World, Process, Addresses) {
+    let world = World::new();
+    let (process, its) = world.serving(0, flags);
+    world.put("a.yaml", &cluster("a", 2));
+    let is_served = || (its.stat("resources.update_success") == 2).then_some(());
+    process.log.until(is_served).expect("it is served");
+    run(async {
+        tokio::join!(refuse(&its.grpc, "one"), refuse(&its.grpc, "two"));
+    });
+    page_that_says(&process, &its, "/ready", "was refused by 2 clients");
+    (world, process, its)
+}
+
+#[test]
+fn what_was_taken_back_stays_so_after_a_hot_restart() {
+    let flags = [FAST, &["--roll-back-after", "2"]].concat();
+    let (world, mut parent, its) = with_a_change_taken_back(&flags);
+    let before = page_that_says(&parent, &its, "/config_dump", "served");
+    let mut child = world.start(1, &flags);
+    child.says("the process before is gone");
+    assert!(parent.wait().success(), "{}", parent.log());
+    let ready = page_that_says(&child, &its, "/ready", "was refused by 2 clients");
+    assert!(ready.starts_with("LIVE: what was served before"), "{ready}");
+    let version = |dump: &str| {
+        let dump: serde_json::Value = serde_json::from_str(dump).expect("JSON");
+        dump["served"][0]["types"][CDS]["version"].clone()
+    };
+    let now = page_that_says(&child, &its, "/config_dump", "served");
+    assert!(version(&now).is_string() && version(&now) == version(&before), "{now}");
+    // A change that mends it is served.
+    world.put("a.yaml", &cluster("a", 3));
+    page_that_says(&child, &its, "/ready", "LIVE\n");
+    assert!(child.is_running());
+}
+
+#[test]
+fn a_state_folder_outlives_a_process_that_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let flags =
+        [FAST, &["--roll-back-after", "2", "--state-dir", state.to_str().unwrap()]].concat();
+    let (world, mut killed, _) = with_a_change_taken_back(&flags);
+    let is_kept = || {
+        let kept = std::fs::read(state.join("state")).unwrap_or_default();
+        kept.windows(8).any(|it| it == b"too fast").then_some(())
+    };
+    killed.log.until(is_kept).expect("it is written");
+    killed.kill();
+    let after = world.start(0, &flags);
+    let line = after.says("\"serving\"");
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let address = |key: &str| line["fields"][key].as_str().unwrap().to_owned();
+    let its = Addresses { grpc: address("grpc"), http: address("http"), admin: address("admin") };
+    page_that_says(&after, &its, "/ready", "LIVE: what was served before");
+    page_that_says(&after, &its, "/ready", "was refused by 2 clients");
+    its.call();
+    drop(after);
+    // A file that is broken when a server starts takes nothing away either.
+    world.put("a.yaml", "name: [");
+    let after = world.start(0, &flags);
+    let line: serde_json::Value = serde_json::from_str(&after.says("\"serving\"")).unwrap();
+    let address = |key: &str| line["fields"][key].as_str().unwrap().to_owned();
+    let its = Addresses { grpc: address("grpc"), http: address("http"), admin: address("admin") };
+    page_that_says(&after, &its, "/ready", "LIVE: what was served before");
+    page_that_says(&after, &its, "/ready", "a.yaml:1");
+    its.call();
+    // Only its owner reads it: resources may be secrets.
+    let mode = std::os::unix::fs::MetadataExt::mode(&state.join("state").metadata().unwrap());
+    assert_eq!(mode & 0o077, 0, "{mode:o}");
+}
+
+#[test]
+fn what_operators_set_and_what_was_counted_by_type_goes_on() {
+    let world = World::new();
+    let (mut parent, its) = world.serving(0, FAST);
+    (0..3).for_each(|_| its.call());
+    let post = |path: &str| {
+        let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
+        server::ask(&its.admin, &format!("{head}content-length: 0\r\n\r\n")).0
+    };
+    assert_eq!(post("/runtime_modify?key=7"), 200);
+    let old = "/v2/discovery:clusters";
+    assert_eq!(poll(&its.http, old, r#"{"node": {"id": "old"}}"#).0, 200);
+    let since = |page: &str| {
+        let page: serde_json::Value = serde_json::from_str(page).expect("JSON");
+        page["since"].as_str().expect("a time").parse::<jiff::Timestamp>().expect("a time")
+    };
+    let begin = since(&page_that_says(&parent, &its, "/versions", "since"));
+    let child = world.start(1, FAST);
+    child.says("the process before is gone");
+    assert!(parent.wait().success(), "{}", parent.log());
+    assert_eq!([its.stat("xds.requests.cds.v3"), its.stat("xds.responses.cds.v3")], [3, 3]);
+    assert_eq!(its.stat("xds.requests.cds.v2"), 1);
+    let versions = page_that_says(&child, &its, "/versions", "envoy.api.v2.Cluster");
+    let found: serde_json::Value = serde_json::from_str(&versions).unwrap();
+    let types = found["types"].as_array().unwrap();
+    let asked =
+        types.iter().find(|it| it["type_url"] == "type.googleapis.com/envoy.api.v2.Cluster");
+    assert_eq!(asked.expect("it is listed")["asked"], 1, "{versions}");
+    assert_eq!(since(&versions).as_second(), begin.as_second());
+    page_that_says(&child, &its, "/runtime", "\"final_value\": \"7\"");
+    // Health checks that were made to fail go on to do so.
+    assert_eq!(post("/healthcheck/fail"), 200);
+    let next = world.start(2, FAST);
+    next.says("the process before is gone");
+    page_that_says(&next, &its, "/ready", "DRAINING: health checks are to fail");
 }

@@ -76,6 +76,17 @@ impl<S: Holds + Clone> RollBack<S> {
         RollBack { after, past: VecDeque::new(), votes: BTreeMap::new(), taken_back: Vec::new() }
     }
 
+    /// Takes in what another one knew: what was served, oldest first, and what was taken back of it.
+    pub fn restore(
+        &mut self,
+        past: impl IntoIterator<Item = S>,
+        taken_back: impl IntoIterator<Item = RolledBack>,
+    ) {
+        self.past.extend(past);
+        self.past.drain(..self.past.len().saturating_sub(PAST));
+        self.taken_back.extend(taken_back);
+    }
+
     /// The resources that are taken back, and must not be served. They may be served again after
     /// something without it was.
     pub fn taken_back(&self) -> &[RolledBack] {
@@ -115,7 +126,12 @@ impl<S: Holds + Clone> RollBack<S> {
                 continue;
             }
             let resource = key.0.clone();
+            let is_old = self.past.iter().all(|it| it.holds(&resource));
             let voters = self.votes.entry(key).or_default();
+            if is_old && voters.len() == self.after.get() {
+                // It was refused before the change came, so the change is not the reason.
+                return None;
+            }
             // More than decide are not counted.
             if voters.len() < self.after.get() {
                 voters.insert(client.to_owned());
@@ -126,13 +142,14 @@ impl<S: Holds + Clone> RollBack<S> {
                     release: release.to_owned(),
                     clients: voters.len(),
                     message: message.to_owned(),
-            let is_old = self.past.iter().all(|it| it.holds(&resource));
                 });
-            if is_old && voters.len() == self.after.get() {
-                // It was refused before the change came, so the change is not the reason.
-                return None;
             }
-            }
+        }
+        // A client that never accepted anything refuses all that it is sent. What has been there all along
+        // is no reason to take a change back.
+        let is_new = |it: &RolledBack| self.past.iter().any(|past| !past.holds(&it.resource));
+        if newly.iter().any(is_new) {
+            newly.retain(is_new);
         }
         let is_bad =
             |it: &S| newly.iter().chain(&self.taken_back).any(|bad| it.holds(&bad.resource));
@@ -145,11 +162,5 @@ impl<S: Holds + Clone> RollBack<S> {
         let back = self.past.back().cloned();
         self.votes.retain(|(resource, _), _| back.as_ref().is_some_and(|it| it.holds(resource)));
         back
-        // A client that never accepted anything refuses all that it is sent. What has been there all along
-        // is no reason to take a change back.
-        let is_new = |it: &RolledBack| self.past.iter().any(|past| !past.holds(&it.resource));
-        if newly.iter().any(is_new) {
-            newly.retain(is_new);
-        }
     }
 }

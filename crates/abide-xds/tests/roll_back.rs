@@ -96,3 +96,45 @@ fn many_releases_and_clients_take_bounded_memory() {
     assert!(fleet.refused("x 1", "two", [version("a", "2")], "no").is_none());
     assert!(fleet.refused("x 1", "three", [version("a", "2")], "no").is_some());
 }
+
+#[test]
+fn clients_that_never_accepted_anything_refuse_what_is_new() {
+    let mut fleet = after(2);
+    let good = snapshot(&[("a", "1"), ("b", "1")]);
+    fleet.serve(Arc::clone(&good));
+    fleet.serve(snapshot(&[("a", "2"), ("b", "1")]));
+    let all = || [version("a", "2"), version("b", "1")];
+    assert!(fleet.refused("x", "one", all(), "no").is_none());
+    let back = fleet.refused("x", "two", all(), "no");
+    assert!(back.is_some_and(|it| Arc::ptr_eq(&it, &good)));
+    let taken: Vec<_> = fleet.taken_back().iter().map(|it| it.resource.clone()).collect();
+    assert_eq!(taken, [version("a", "2")], "`b` was there before");
+}
+
+#[test]
+fn what_was_refused_before_a_change_is_not_its_fault() {
+    let mut fleet = after(1);
+    fleet.serve(snapshot(&[("bad", "1")]));
+    assert!(fleet.refused("x", "one", [version("bad", "1")], "no").is_none());
+    fleet.serve(snapshot(&[("bad", "1"), ("b", "1")]));
+    let all = [version("bad", "1"), version("b", "1")];
+    assert!(fleet.refused("x", "two", all, "no").is_none());
+    assert!(fleet.taken_back().is_empty());
+}
+
+#[test]
+fn another_process_goes_on_with_what_was_taken_back() {
+    let mut first = after(1);
+    let (good, bad) = (snapshot(&[("a", "1")]), snapshot(&[("a", "2")]));
+    first.serve(Arc::clone(&good));
+    first.serve(Arc::clone(&bad));
+    assert!(first.refused("x", "one", [version("a", "2")], "no").is_some());
+    let mut next = after(1);
+    next.restore([Arc::clone(&good)], first.taken_back().iter().cloned());
+    assert_eq!(next.hindrances(&bad).count(), 1);
+    let other = snapshot(&[("a", "3")]);
+    assert_eq!(next.hindrances(&other).count(), 0);
+    next.serve(other);
+    let back = next.refused("x", "one", [version("a", "3")], "no");
+    assert!(back.is_some_and(|it| Arc::ptr_eq(&it, &good)), "there is something to go back to");
+}

@@ -1,6 +1,6 @@
 //! The clients that are connected, and what they are served.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,14 +15,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::expected::ExpectedClients;
 use super::leases::{Lease, Leases};
+use super::saved_state::{SavedListing, SavedState};
 use super::shared_session::{ClientState, SharedSession};
 use super::traffic::{TrafficCounter, TrafficCounters};
 use super::usage::VersionUsage;
 use crate::error::Error;
 use crate::limits::{Limits, SecondStream};
 use crate::listeners::Connections;
-use crate::resources::{Apis, Audience, Group, Groups, Overrides, ServedResources};
+use crate::resources::{Apis, Audience, Group, Groups, Overrides, ResourceFile, ServedResources};
 use crate::transport::{EncodingCache, MemoryBudget};
+
+/// The number of listings that the next process gets, to go back to.
+const MAX_SAVED: usize = 4;
 
 /// The state that all parts of a server share.
 pub(crate) struct ServerState {
@@ -60,6 +64,10 @@ pub(crate) struct ServerState {
 struct AcceptedResources {
     /// The resources that were judged good last, and not taken back.
     served: Option<Arc<ServedResources>>,
+    /// Those that were served before, oldest first.
+    past: VecDeque<Arc<ServedResources>>,
+    /// Those that a process before this one served last: they are served if those of now cannot be.
+    inherited: Option<Arc<ServedResources>>,
     /// The runtime that the operator set above them.
     overrides: Overrides,
 }
@@ -281,7 +289,8 @@ impl ServerCounters {
     }
 
     /// Counts on from what the processes before this one have counted by now.
-    pub(crate) fn inherit(&self, past: BTreeMap<String, u64>) {
+    fn inherit(&self, past: BTreeMap<String, u64>) {
+        self.traffic.inherit(&past);
         *self.past.lock().unwrap_or_else(PoisonError::into_inner) = past;
     }
 }
@@ -362,8 +371,91 @@ impl ServerState {
     /// Serves what was judged good, with what the operator set above it.
     fn publish(&self, judged: Arc<ServedResources>) {
         let mut good = self.good();
-        good.served = Some(judged);
+        if let Some(before) = good.served.replace(judged) {
+            good.past.push_back(before);
+        }
+        let many = good.past.len().saturating_sub(MAX_SAVED - 1);
+        good.past.drain(..many);
         self.publish_again(&good);
+    }
+
+    /// Goes on with what a process before this one served, if that is known and there is nothing better.
+    fn fall_back(&self) {
+        let inherited = match &*self.good() {
+            AcceptedResources { served: None, inherited: Some(inherited), .. } => {
+                Arc::clone(inherited)
+            }
+            _ => return,
+        };
+        let revision = inherited.revision().map(str::to_owned);
+        tracing::warn!(revision, "serving the resources that the process before this one served");
+        self.publish(inherited);
+    }
+
+    /// What the next process has to know.
+    pub(crate) fn save(&self) -> SavedState {
+        let state = self.state();
+        let rolled_back = state.roll_back.iter().flat_map(|it| it.taken_back()).map(Into::into);
+        let good = self.good();
+        let listings = good.past.iter().chain(&good.served);
+        let state = SavedState {
+            listings: listings.map(|it| SavedListing::new(it.revision(), it.files())).collect(),
+            rolled_back: rolled_back.collect(),
+            runtime: good.overrides.texts().collect(),
+            fails_health_checks: state.fails_health_checks,
+        };
+        state.bounded()
+    }
+
+    /// Takes in what a process before this one saved: what it served is known to clients, and what it
+    /// took back is not served again. `judge` makes of files what is served.
+    pub(crate) fn restore(
+        &self,
+        saved: SavedState,
+        judge: impl Fn(&[ResourceFile]) -> Option<ServedResources>,
+    ) {
+        let mut newest: Option<Arc<ServedResources>> = None;
+        let mut past = Vec::new();
+        for listing in &saved.listings {
+            let files = listing.files();
+            // What this process does not accept any more is no good to go back to.
+            let Some(served) = judge(&files) else { continue };
+            let revision = Some(&*listing.revision).filter(|it| !it.is_empty());
+            let served = served.read_from(&files, revision).descended_from(newest.take());
+            past.push(Arc::clone(newest.insert(Arc::new(served))));
+        }
+        let mut state = self.state();
+        if let Some(roll_back) = &mut state.roll_back {
+            let taken_back = saved.rolled_back.into_iter().map(RolledBack::from);
+            roll_back.restore(past.iter().cloned(), taken_back);
+        }
+        drop(state);
+        let mut good = self.good();
+        if let Err(error) = good.overrides.modify(&saved.runtime.into_iter().collect::<Vec<_>>()) {
+            tracing::warn!("the runtime that was set before is lost: {error}");
+        }
+        good.inherited = newest;
+        drop(good);
+        if saved.fails_health_checks {
+            self.fail_health_checks();
+        }
+    }
+
+    /// Counts on from what the processes before this one have counted by now.
+    pub(crate) fn inherit_counters(&self, past: BTreeMap<String, u64>) {
+        self.usage.inherit(&past);
+        self.counters.inherit(past);
+    }
+
+    /// All counters that the next process goes on with, by name.
+    pub(crate) fn counters_by_name(&self) -> BTreeMap<String, u64> {
+        let own = self.counters.all().into_iter().map(|(name, _, value)| (name.to_owned(), value));
+        own.chain(self.counters.traffic.by_name()).chain(self.usage.by_name()).collect()
+    }
+
+    /// Subscribes to verdicts about resources.
+    pub(crate) fn subscribe_verdicts(&self) -> watch::Receiver<()> {
+        self.verdicts.subscribe()
     }
 
     fn good(&self) -> MutexGuard<'_, AcceptedResources> {
@@ -373,8 +465,11 @@ impl ServerState {
     fn publish_again(&self, good: &AcceptedResources) {
         let Some(served) = &good.served else { return };
         let served = served.map(|it| good.overrides.over(self.apis.types(), self.apis.newest, it));
-        let before = self.served.borrow().clone().unwrap_or_default();
-        self.served.send_replace(Some(Arc::new(served.after(&before))));
+        let now = match self.served.borrow().clone() {
+            Some(before) => served.after(&before),
+            None => served.descended_from(good.inherited.clone()),
+        };
+        self.served.send_replace(Some(Arc::new(now)));
     }
 
     /// Sets keys of runtime above all layers that are served; empty values take back what was
@@ -450,6 +545,7 @@ impl ServerState {
         state.refused = why;
         state.refused_revision = revision.map(str::to_owned);
         drop(state);
+        self.fall_back();
         self.verdicts.send_replace(());
     }
 
@@ -460,12 +556,14 @@ impl ServerState {
     pub(crate) async fn wait_until_served(&self) -> Result<(), Vec<String>> {
         let mut verdicts = self.verdicts.subscribe();
         loop {
+            let refused = self.state().refused.clone();
+            // What a process before this one took back keeps nobody from taking over.
+            let back: Vec<String> = self.taken_back().iter().map(taken_back).collect();
+            if refused.iter().any(|it| !back.contains(it)) {
+                return Err(refused);
+            }
             if self.served.borrow().is_some() {
                 return Ok(());
-            }
-            let refused = self.state().refused.clone();
-            if !refused.is_empty() {
-                return Err(refused);
             }
             if verdicts.changed().await.is_err() {
                 return Err(Vec::new());
@@ -475,9 +573,8 @@ impl ServerState {
 
     /// Goes on with what is served: the source cannot be read now. Returns whether that is news.
     pub(crate) fn mark_source_unreadable(&self, why: &str) -> bool {
-        let mut state = self.state();
-        let is_news = state.away.as_deref() != Some(why);
-        state.away = Some(why.to_owned());
+        let is_news = self.state().away.replace(why.to_owned()).as_deref() != Some(why);
+        self.fall_back();
         is_news
     }
 
@@ -584,12 +681,14 @@ impl ServerState {
     pub(crate) fn fail_health_checks(&self) {
         self.state().fails_health_checks = true;
         self.gates.fail_health_checks();
+        self.verdicts.send_replace(());
     }
 
     /// Makes health checks pass again: clients that have not left stay.
     pub(crate) fn pass_health_checks(&self) {
         self.state().fails_health_checks = false;
         self.gates.pass_health_checks();
+        self.verdicts.send_replace(());
     }
 
     /// Closes the listeners of clients for good: at once, or when all of them had the time to leave.

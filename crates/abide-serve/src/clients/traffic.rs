@@ -1,5 +1,6 @@
 //! Counters for each type of resource and major.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abide_xds::Types;
@@ -41,6 +42,8 @@ pub(crate) struct TrafficCounters {
     types: Types,
     /// In the order of the types; the last is of all others.
     counters: Vec<OfType>,
+    /// What the processes before this one counted.
+    past: Vec<OfType>,
 }
 
 /// The counts of one type.
@@ -62,8 +65,36 @@ impl Default for TrafficCounters {
 impl TrafficCounters {
     /// Nothing, yet, of these types.
     pub(crate) fn new(types: &Types) -> TrafficCounters {
-        let counters = (0..=types.iter().len()).map(|_| OfType::default()).collect();
-        TrafficCounters { types: types.clone(), counters }
+        let nothing = || (0..=types.iter().len()).map(|_| OfType::default()).collect();
+        TrafficCounters { types: types.clone(), counters: nothing(), past: nothing() }
+    }
+
+    /// Counts on from what the processes before this one have counted by now.
+    pub(crate) fn inherit(&self, past: &BTreeMap<String, u64>) {
+        for (kind, counters) in self.kinds().zip(&self.past) {
+            for (major, counters) in MAJORS.iter().zip(counters) {
+                for ((_, name, _), counter) in TrafficCounter::ALL.into_iter().zip(counters) {
+                    let count = past.get(&full_name(name, kind, major)).copied();
+                    counter.store(count.unwrap_or_default(), Ordering::Relaxed);
+                }
+            }
+        }
+    }
+
+    /// All counts that are not 0, each by a name of its own.
+    pub(crate) fn by_name(&self) -> impl Iterator<Item = (String, u64)> {
+        self.all().into_iter().flat_map(|it| {
+            let counts = TrafficCounter::ALL.into_iter().zip(it.counts);
+            let named = move |((_, name, _), count)| {
+                (full_name(name, it.kind, it.major.unwrap_or_default()), count)
+            };
+            counts.map(named).filter(|(_, count)| *count > 0)
+        })
+    }
+
+    /// The names of the types, and that of all others.
+    fn kinds(&self) -> impl Iterator<Item = &str> {
+        self.types.iter().map(|it| &*it.entry.name).chain(["other"])
     }
 
     /// Counts so many more of one type.
@@ -79,11 +110,14 @@ impl TrafficCounters {
 
     /// The types that anything was counted of.
     pub(crate) fn all(&self) -> Vec<TypeCounts<'_>> {
-        let names = self.types.iter().map(|it| &*it.entry.name).chain(["other"]);
         let mut all = Vec::new();
-        for (kind, counters) in names.zip(&self.counters) {
-            for (major, counters) in MAJORS.iter().zip(counters) {
-                let counts = counters.each_ref().map(|it| it.load(Ordering::Relaxed));
+        for (kind, (counters, past)) in self.kinds().zip(self.counters.iter().zip(&self.past)) {
+            for (major, (counters, past)) in MAJORS.iter().zip(counters.iter().zip(past)) {
+                let count = |at: usize| {
+                    let own = counters[at].load(Ordering::Relaxed);
+                    own.saturating_add(past[at].load(Ordering::Relaxed))
+                };
+                let counts = std::array::from_fn(count);
                 if counts.iter().any(|it| *it > 0) {
                     let major = Some(*major).filter(|it| !it.is_empty());
                     all.push(TypeCounts { kind, major, counts });
@@ -92,6 +126,11 @@ impl TrafficCounters {
         }
         all
     }
+}
+
+/// The name of a counter of one type and major.
+fn full_name(counter: &str, kind: &str, major: &str) -> String {
+    format!("{counter}.{kind}.{major}")
 }
 
 #[cfg(test)]
@@ -118,5 +157,20 @@ mod tests {
                 ("other", None, [2, 0, 0, 0, 0, 0]),
             ]
         );
+    }
+
+    #[test]
+    fn the_next_process_counts_on() {
+        let (before, now) = (TrafficCounters::default(), TrafficCounters::default());
+        let cluster = "type.googleapis.com/envoy.api.v2.Cluster";
+        before.add(cluster, &[(TrafficCounter::Nacks, 2)]);
+        before.add("x", &[(TrafficCounter::Requests, 1)]);
+        let past: BTreeMap<String, u64> = before.by_name().collect();
+        assert_eq!(past.keys().collect::<Vec<_>>(), ["xds.nacks.cds.v2", "xds.requests.other."]);
+        now.add(cluster, &[(TrafficCounter::Nacks, 1)]);
+        // It is told again and again, and counts it once.
+        (0..2).for_each(|_| now.inherit(&past));
+        let all: Vec<_> = now.all().into_iter().map(|it| (it.kind, it.counts)).collect();
+        assert_eq!(all, [("cds", [0, 0, 3, 0, 0, 0]), ("other", [1, 0, 0, 0, 0, 0])]);
     }
 }

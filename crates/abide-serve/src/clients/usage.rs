@@ -15,7 +15,21 @@ use crate::resources::Apis;
 pub(crate) struct VersionUsage {
     since: Timestamp,
     asked: Mutex<BTreeMap<String, u64>>,
+    /// What the processes before this one saw.
+    past: Mutex<PastUsage>,
 }
+
+/// What processes before this one saw.
+#[derive(Default)]
+struct PastUsage {
+    since: Option<Timestamp>,
+    asked: BTreeMap<String, u64>,
+}
+
+/// The name under which the next process is told since when something was counted, in seconds.
+const SINCE: &str = "versions.since";
+/// The beginning of the names under which it is told how often a type was asked for.
+const ASKED: &str = "versions.asked.";
 
 /// A type that clients may ask for, as `/versions` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +51,45 @@ pub(crate) struct UsageReport {
 
 impl VersionUsage {
     pub(crate) fn new() -> VersionUsage {
-        VersionUsage { since: Timestamp::now(), asked: Mutex::default() }
+        let (asked, past) = (Mutex::default(), Mutex::default());
+        VersionUsage { since: Timestamp::now(), asked, past }
+    }
+
+    fn past(&self) -> MutexGuard<'_, PastUsage> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts on from what the processes before this one saw by now.
+    pub(crate) fn inherit(&self, counters: &BTreeMap<String, u64>) {
+        let since = counters.get(SINCE).and_then(|it| i64::try_from(*it).ok());
+        let asked = counters
+            .iter()
+            .filter_map(|(name, count)| Some((name.strip_prefix(ASKED)?.to_owned(), *count)));
+        *self.past() = PastUsage {
+            since: since.and_then(|it| Timestamp::from_second(it).ok()),
+            asked: asked.collect(),
+        };
+    }
+
+    /// What the next process is told, by name.
+    pub(crate) fn by_name(&self) -> Vec<(String, u64)> {
+        let (since, asked) = self.total();
+        let since = u64::try_from(since.as_second()).unwrap_or_default();
+        let asked = asked.into_iter().map(|(url, count)| (format!("{ASKED}{url}"), count));
+        std::iter::once((SINCE.to_owned(), since)).chain(asked).collect()
+    }
+
+    /// Since when it is counted, and how often each type was asked for.
+    fn total(&self) -> (Timestamp, BTreeMap<String, u64>) {
+        let past = self.past();
+        let mut asked = past.asked.clone();
+        let since = past.since.map_or(self.since, |it| it.min(self.since));
+        drop(past);
+        for (url, count) in self.asked().iter() {
+            let sum = asked.entry(url.clone()).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        (since, asked)
     }
 
     fn asked(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
@@ -59,8 +111,9 @@ impl VersionUsage {
         let served = all.flatten().filter(|url| apis.declares(url));
         let mut types: BTreeMap<String, (u64, u64)> =
             served.map(|url| (url.to_string(), (0, 0))).collect();
-        for (url, &asked) in self.asked().iter() {
-            types.entry(url.clone()).or_default().0 = asked;
+        let (since, asked) = self.total();
+        for (url, asked) in asked {
+            types.entry(url).or_default().0 = asked;
         }
         for type_url in held {
             if let Some(counts) = types.get_mut(&*type_url) {
@@ -68,7 +121,7 @@ impl VersionUsage {
             }
         }
         let used = |(type_url, (asked, clients))| UsedType { type_url, asked, clients };
-        UsageReport { since: self.since, types: types.into_iter().map(used).collect() }
+        UsageReport { since, types: types.into_iter().map(used).collect() }
     }
 }
 

@@ -80,6 +80,12 @@ pub(crate) struct Serve {
     /// A folder to write what everyone gets to, for clients that read files
     #[arg(long, value_name = "DIR")]
     pub(crate) file_out: Option<PathBuf>,
+    /// A folder to keep what is served, what was taken back and what operators set, for the next process
+    ///
+    /// It serves what was served last if its source cannot be served when it starts. The folder has
+    /// resources, secrets too: only its owner can read it.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state_dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tls: TlsArgs,
     /// The address of the admin pages, or `unix:PATH` for a socket that only this user can open

@@ -85,7 +85,7 @@ fn apply_listing(
     warn(verdict.warnings.iter());
     let revision = listing.revision.as_deref();
     let outcome = match verdict.served {
-        Some(served) => fleet.serve(served.of_revision(revision)),
+        Some(served) => fleet.serve(served.read_from(&listing.files, revision)),
         None => Err(verdict.errors),
     };
     match outcome {

@@ -9,10 +9,10 @@ use super::args::Serve;
 use super::follow::follow;
 use super::{logs, read_judge, today};
 use crate::admin::{self, Tokens};
-use crate::clients::{ExpectedClients, ServerState};
+use crate::clients::{ExpectedClients, ServerState, StateFolder, save_on_change};
 use crate::error::Error;
 use crate::listeners::{AllowedHosts, Connections, Listener, ListenerKind, raise_fd_limit};
-use crate::resources::{Judge, open_source};
+use crate::resources::{Judge, ResourceFile, open_source};
 use crate::restart::{Start, Successors};
 use crate::streams::DiscoveryServices;
 use crate::transport::ReloadingTls;
@@ -46,6 +46,19 @@ async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
     let fleet = Arc::new(fleet);
     if let Some(clients) = args.roll_back_after {
         fleet.roll_back_after(clients);
+    }
+    let state_folder = args.state_dir.as_deref().map(StateFolder::open).transpose()?;
+    let inherited = tokio::select! {
+        it = restart::take_state(&args.restart) => it?,
+        () = signals.next() => return Ok(()),
+    };
+    let saved = inherited.or_else(|| state_folder.as_ref().and_then(StateFolder::read));
+    if let Some(saved) = saved {
+        let judge = |files: &[ResourceFile]| judge.judge(today(), files).served;
+        tokio::task::block_in_place(|| fleet.restore(saved, judge));
+    }
+    if let Some(folder) = state_folder {
+        tokio::spawn(save_on_change(folder, Arc::clone(&fleet)));
     }
     let tokens = args.admin_token_file.map(Tokens::open).transpose()?;
     let http_tls = ReloadingTls::open(&args.tls, ListenerKind::Http.protocol())?.map(Arc::new);

@@ -55,6 +55,11 @@ impl Overrides {
         Ok(())
     }
 
+    /// What was set, as it was written.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (String, String)> {
+        self.0.iter().map(|(key, it)| (key.to_string(), it.text.to_string()))
+    }
+
     /// The layers of a snapshot, and what was set above them.
     pub(crate) fn above(&self, types: &Types, tree: &Tree, snapshot: &Snapshot) -> Runtime {
         let layers = snapshot.types().filter(|(url, _)| types.kind(url) == Kind::RUNTIME);

@@ -8,13 +8,17 @@ use abide_xds::{Holds, ResourceVersion, Snapshot, View};
 
 use super::apis::Apis;
 use super::groups::Group;
-use super::source::Audience;
+use super::source::{Audience, ResourceFile};
 
 /// What is served at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct ServedResources {
     /// The name that its source has for it, if any.
     revision: Option<Arc<str>>,
+    /// The files that it was read from.
+    files: Arc<[ResourceFile]>,
+    /// What a process before this one served before it.
+    ancestor: Option<Arc<ServedResources>>,
     everyone: Arc<Snapshot>,
     /// What the clients of a cluster get beside it or instead.
     clusters: BTreeMap<String, Snapshot>,
@@ -42,11 +46,32 @@ impl Holds for ServedResources {
 }
 
 impl ServedResources {
-    /// The same with the name that its source has for it.
+    /// The same with the files that it was read from, and the name that its source has for them.
     #[must_use]
-    pub(crate) fn of_revision(mut self, revision: Option<&str>) -> ServedResources {
+    pub(crate) fn read_from(
+        mut self,
+        files: &[ResourceFile],
+        revision: Option<&str>,
+    ) -> ServedResources {
         self.revision = revision.map(Arc::from);
+        self.files = files.into();
         self
+    }
+
+    /// The same after what a process before this one served: clients keep of that what they cannot hold
+    /// of this.
+    #[must_use]
+    pub(crate) fn descended_from(
+        mut self,
+        ancestor: Option<Arc<ServedResources>>,
+    ) -> ServedResources {
+        self.ancestor = ancestor;
+        self
+    }
+
+    /// The files that it was read from.
+    pub(crate) fn files(&self) -> &Arc<[ResourceFile]> {
+        &self.files
     }
 
     /// The name that its source has for it, if any.
@@ -70,6 +95,8 @@ impl ServedResources {
         };
         ServedResources {
             revision: self.revision.clone(),
+            files: Arc::clone(&self.files),
+            ancestor: self.ancestor.clone(),
             everyone: Arc::new(change(&self.everyone)),
             clusters: each(&self.clusters),
             nodes: each(&self.nodes),
@@ -91,7 +118,8 @@ impl ServedResources {
     /// Takes the place of what was served until now: clients keep of that what they cannot
     /// hold of this.
     #[must_use]
-    pub(crate) fn after(self, before: &ServedResources) -> ServedResources {
+    pub(crate) fn after(mut self, before: &ServedResources) -> ServedResources {
+        self.ancestor = self.ancestor.or_else(|| before.ancestor.clone());
         // What nobody asked for since is as it was.
         let before = before.views();
         let mut views = before.before.clone();
@@ -137,9 +165,12 @@ impl ServedResources {
         let layers = [cluster, own].into_iter().flatten().map(|(_, layer)| layer);
         let below = Arc::clone(&self.everyone);
         let snapshot = layers.fold(below, |below, layer| Arc::new(below.under(layer)));
-        let nothing = Arc::default();
-        let before = views.before.get(&share).unwrap_or(&nothing);
-        let view = Arc::new(apis.view(&group.terms, &snapshot, before));
+        let before = match (views.before.get(&share), &self.ancestor) {
+            (Some(before), _) => Arc::clone(before),
+            (None, Some(ancestor)) => ancestor.view(apis, node, group),
+            (None, None) => Arc::default(),
+        };
+        let view = Arc::new(apis.view(&group.terms, &snapshot, &before));
         views.now.insert(share, Arc::clone(&view));
         view
     }

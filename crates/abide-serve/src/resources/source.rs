@@ -100,7 +100,7 @@ fn is_resource(name: &str) -> bool {
 
 impl ResourceFile {
     /// The file at this path, unless its name says that it has no resources.
-    fn of(path: String, bytes: Arc<[u8]>) -> Option<ResourceFile> {
+    pub(crate) fn of(path: String, bytes: Arc<[u8]>) -> Option<ResourceFile> {
         let notation = Notation::from_path(&path)?;
         Some(ResourceFile { audience: Audience::of(&path), path, notation, bytes })
     }

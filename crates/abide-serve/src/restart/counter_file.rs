@@ -18,6 +18,7 @@ use prost::Message;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::messages::Counters;
+use crate::checksum::checksum;
 
 const MAGIC: &[u8; 8] = b"abidecnt";
 /// The version of the layout. A process that does not know it begins to count anew.
@@ -32,7 +33,7 @@ pub(super) struct CounterFile {
     file: File,
     /// The number of the next slot, from 1 on.
     next: u64,
-    last: Vec<(&'static str, u64)>,
+    last: BTreeMap<String, u64>,
 }
 
 impl CounterFile {
@@ -44,19 +45,18 @@ impl CounterFile {
         let file = File::from(memfd_create(c"abide-serve counters", MemfdFlags::CLOEXEC)?);
         file.set_len((HEADER + 2 * SLOT) as u64)?;
         file.write_all_at(&[&MAGIC[..], &LAYOUT.to_le_bytes()].concat(), 0)?;
-        Ok(CounterFile { file, next: 1, last: Vec::new() })
+        Ok(CounterFile { file, next: 1, last: BTreeMap::new() })
     }
 
     /// Writes the counters, if they have changed.
     ///
     /// # Errors
     /// If they do not fit.
-    pub(super) fn write(&mut self, counters: Vec<(&'static str, u64)>) -> io::Result<()> {
+    pub(super) fn write(&mut self, counters: BTreeMap<String, u64>) -> io::Result<()> {
         if counters == self.last {
             return Ok(());
         }
-        let values = counters.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
-        let body = Counters { values }.encode_to_vec();
+        let body = Counters { values: counters.clone() }.encode_to_vec();
         if body.len() > SLOT - SLOT_HEADER {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "there are too many counters"));
         }
@@ -134,17 +134,13 @@ fn slot_at(number: u64) -> u64 {
     HEADER as u64 + number % 2 * SLOT as u64
 }
 
-/// FNV-1a, 64 bits, over the number of a slot and the bytes after the checksum.
-fn checksum(number: u64, bytes: &[u8]) -> u64 {
-    let all = number.to_le_bytes().into_iter().chain(bytes.iter().copied());
-    all.fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn counters(all: &[(&str, u64)]) -> BTreeMap<String, u64> {
+        all.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+    }
 
     fn reader(file: &CounterFile) -> InheritedCounters {
         InheritedCounters::open(file.as_fd().try_clone_to_owned().unwrap()).unwrap()
@@ -156,7 +152,7 @@ mod tests {
         let reader = reader(&file);
         assert_eq!(reader.read(), None);
         for value in 1..=5 {
-            file.write(vec![("a", value), ("b", 2 * value)]).unwrap();
+            file.write(counters(&[("a", value), ("b", 2 * value)])).unwrap();
             let expected = [("a".to_owned(), value), ("b".to_owned(), 2 * value)].into();
             assert_eq!(reader.read(), Some(expected));
         }
@@ -165,8 +161,8 @@ mod tests {
     #[test]
     fn a_writer_that_is_killed_leaves_what_it_wrote_before() {
         let mut file = CounterFile::create().unwrap();
-        file.write(vec![("a", 1)]).unwrap();
-        file.write(vec![("a", 2)]).unwrap();
+        file.write(counters(&[("a", 1)])).unwrap();
+        file.write(counters(&[("a", 2)])).unwrap();
         let reader = reader(&file);
         let newest = slot_at(2);
         let mut slot = [0; 64];

@@ -7,7 +7,7 @@ use prost::{Message, Oneof};
 /// The major version of the protocol.
 pub(super) const MAJOR: u32 = 1;
 /// The minor version of the protocol.
-pub(super) const MINOR: u32 = 0;
+pub(super) const MINOR: u32 = 1;
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Handshake {
@@ -35,7 +35,7 @@ impl Handshake {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Request {
-    #[prost(oneof = "Ask", tags = "1, 2, 3")]
+    #[prost(oneof = "Ask", tags = "1, 2, 3, 4")]
     pub(super) request: Option<Ask>,
 }
 
@@ -47,6 +47,8 @@ pub(super) enum Ask {
     Drain(Nothing),
     #[prost(message, tag = "3")]
     Terminate(Nothing),
+    #[prost(message, tag = "4")]
+    TakeState(Nothing),
 }
 
 /// A message without fields.
@@ -55,7 +57,7 @@ pub(super) struct Nothing {}
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct Reply {
-    #[prost(oneof = "Answer", tags = "1, 2, 3, 4, 5")]
+    #[prost(oneof = "Answer", tags = "1, 2, 3, 4, 5, 6")]
     pub(super) reply: Option<Answer>,
 }
 
@@ -71,6 +73,8 @@ pub(super) enum Answer {
     Draining(Draining),
     #[prost(message, tag = "5")]
     Terminating(Nothing),
+    #[prost(message, tag = "6")]
+    State(Nothing),
 }
 
 #[derive(Clone, PartialEq, Message)]

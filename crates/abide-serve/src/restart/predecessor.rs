@@ -1,6 +1,7 @@
 //! The process before this one, as this one sees it.
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{ErrorKind, Seek};
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -14,7 +15,7 @@ use super::args::{ANSWER_TIMEOUT, COUNTER_INTERVAL};
 use super::channel::Channel;
 use super::counter_file::InheritedCounters;
 use super::messages::{Answer, Ask, Handshake, InheritedState, MAJOR, Nothing, Reply, Request};
-use crate::clients::ServerState;
+use crate::clients::{SavedState, SavedStateError, ServerState};
 use crate::error::Error;
 use crate::listeners::{Listener, ListenerKind};
 
@@ -46,21 +47,7 @@ impl Predecessor {
         epoch: u32,
         wanted: &[(ListenerKind, SocketAddr)],
     ) -> Result<(Predecessor, Vec<Listener>, UnixListener), TakeoverError> {
-        let stream = UnixStream::connect(path).await.map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::ConnectionRefused => TakeoverError::Gone,
-            _ => TakeoverError::fatal(format!("cannot reach {}: {error}", path.display())),
-        })?;
-        let mut channel = Channel::new(stream);
-        let (answer, _) = exchange(&mut channel, &Handshake::of(epoch)).await?;
-        let Answer::Hello(hello) = answer else { return Err(confused()) };
-        if hello.protocol_major != MAJOR {
-            return Err(TakeoverError::fatal(format!(
-                "the process at {} speaks version {} of the restart protocol, and this one {MAJOR}: \
-                 stop it, and start this one with `--restart-epoch 0`",
-                path.display(),
-                hello.protocol_major
-            )));
-        }
+        let (mut channel, hello) = greet(path, epoch).await?;
         let ask = Request { request: Some(Ask::TakeListeners(Nothing {})) };
         let (answer, fds) = exchange(&mut channel, &ask).await?;
         let Answer::Heritage(heritage) = answer else { return Err(confused()) };
@@ -134,9 +121,52 @@ impl Predecessor {
     /// Counts what it has counted by now.
     fn inherit(&self, fleet: &ServerState) {
         if let Some(past) = self.counters.as_ref().and_then(InheritedCounters::read) {
-            fleet.counters.inherit(past);
+            fleet.inherit_counters(past);
         }
     }
+}
+
+/// Asks the process that listens at a path what it owes its clients; `None` if it does not know the
+/// question.
+pub(super) async fn ask_for_state(
+    path: &Path,
+    epoch: u32,
+) -> Result<Option<SavedState>, TakeoverError> {
+    let (mut channel, _) = greet(path, epoch).await?;
+    let ask = Request { request: Some(Ask::TakeState(Nothing {})) };
+    let fds = match exchange(&mut channel, &ask).await {
+        Ok((Answer::State(_), fds)) => fds,
+        // One of an older version.
+        Ok(_) | Err(TakeoverError::Fatal(_)) => return Ok(None),
+        Err(gone) => return Err(gone),
+    };
+    let Some(fd) = fds.into_iter().next() else { return Err(confused()) };
+    let mut file = File::from(fd);
+    let read = file.rewind().map_err(SavedStateError::from).and_then(|()| SavedState::read(file));
+    if let Err(error) = &read {
+        tracing::warn!("what the process before this one served is not known: {error}");
+    }
+    Ok(read.ok())
+}
+
+/// Greets the process that listens at a path, and hears its greeting.
+async fn greet(path: &Path, epoch: u32) -> Result<(Channel, Handshake), TakeoverError> {
+    let stream = UnixStream::connect(path).await.map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => TakeoverError::Gone,
+        _ => TakeoverError::fatal(format!("cannot reach {}: {error}", path.display())),
+    })?;
+    let mut channel = Channel::new(stream);
+    let (answer, _) = exchange(&mut channel, &Handshake::of(epoch)).await?;
+    let Answer::Hello(hello) = answer else { return Err(confused()) };
+    if hello.protocol_major != MAJOR {
+        return Err(TakeoverError::fatal(format!(
+            "the process at {} speaks version {} of the restart protocol, and this one {MAJOR}: \
+             stop it, and start this one with `--restart-epoch 0`",
+            path.display(),
+            hello.protocol_major
+        )));
+    }
+    Ok((channel, hello))
 }
 
 fn confused() -> TakeoverError {

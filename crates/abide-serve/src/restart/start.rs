@@ -7,7 +7,8 @@ use tokio::net::UnixListener;
 use tokio::time::{Instant, sleep};
 
 use super::args::RestartArgs;
-use super::predecessor::{Predecessor, TakeoverError};
+use super::predecessor::{Predecessor, TakeoverError, ask_for_state};
+use crate::clients::SavedState;
 use crate::error::Error;
 use crate::listeners::{Listener, ListenerKind};
 use crate::transport::listen;
@@ -24,6 +25,20 @@ pub(crate) struct Start {
     pub(crate) predecessor: Option<Predecessor>,
     /// The socket by which the next process finds this one.
     pub(crate) socket: Option<UnixListener>,
+}
+
+/// Asks the process before this one what it owes its clients, if there is one.
+///
+/// # Errors
+/// Anything that keeps this process from taking over from it.
+pub(crate) async fn take_state(args: &RestartArgs) -> Result<Option<SavedState>, Error> {
+    let path = args.restart_socket.as_ref().filter(|_| args.restart_epoch > 0);
+    let Some(path) = path else { return Ok(None) };
+    match ask_for_state(path, args.restart_epoch).await {
+        Ok(state) => Ok(state),
+        Err(TakeoverError::Gone) => Ok(None),
+        Err(TakeoverError::Fatal(error)) => Err(error),
+    }
 }
 
 /// Takes over from the process before this one. Without one, listens at the addresses.

@@ -1,11 +1,13 @@
 //! The process that takes over from this one, as this one sees it.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use rustix::fs::{MemfdFlags, memfd_create};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::task::JoinSet;
@@ -24,6 +26,14 @@ use crate::listeners::Listener;
 const MAX_CALLERS: usize = 8;
 /// The time that a process waits for the one whose turn it is: that may have ended just now.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// The end of what another process asks.
+enum Ended {
+    /// It only asked what is owed to clients.
+    Learned,
+    /// It takes the place of this one.
+    Replaced,
+}
 
 /// Waits for the process that takes over, and does what it asks.
 pub(crate) struct Successors {
@@ -94,8 +104,7 @@ impl Successors {
     /// Has the other process see what was counted.
     fn count(&self) {
         let mut file = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        let counters = self.fleet.counters.all().into_iter();
-        if let Err(error) = file.write(counters.map(|(name, _, value)| (name, value)).collect()) {
+        if let Err(error) = file.write(self.fleet.counters_by_name()) {
             tracing::error!("counters are not passed on: {error}");
         }
     }
@@ -168,13 +177,9 @@ impl Successors {
                 return false;
             }
         };
-        tracing::info!(
-            epoch = hello.epoch,
-            version = hello.program_version,
-            "another process is about to take over"
-        );
-        match self.hand_over(&mut channel).await {
-            Ok(()) => {
+        match self.hand_over(&mut channel, &hello).await {
+            Ok(Ended::Learned) => false,
+            Ok(Ended::Replaced) => {
                 tracing::info!("ending, as the process that took over asked");
                 true
             }
@@ -193,9 +198,10 @@ impl Successors {
     ///
     /// # Errors
     /// The other process is gone, or asks what it may not.
-    async fn hand_over(&self, channel: &mut Channel) -> io::Result<()> {
+    async fn hand_over(&self, channel: &mut Channel, hello: &Handshake) -> io::Result<Ended> {
         let epoch = Handshake::of(self.fleet.epoch);
         channel.send(&reply(Answer::Hello(epoch)), &[]).await?;
+        let mut has_learned = false;
         loop {
             let is_draining = *self.handed_over.borrow();
             let request = if is_draining {
@@ -204,9 +210,22 @@ impl Successors {
             } else {
                 timeout(ANSWER_TIMEOUT, channel.receive::<Request>()).await??
             };
-            let (Request { request }, _) = request.ok_or(io::ErrorKind::UnexpectedEof)?;
+            let (Request { request }, _) = match request {
+                // It judges what it serves, and comes again.
+                None if has_learned => return Ok(Ended::Learned),
+                other => other.ok_or(io::ErrorKind::UnexpectedEof)?,
+            };
+            has_learned = matches!(request, Some(Ask::TakeState(_)));
             match request {
-                Some(Ask::TakeListeners(_)) => self.pass_on(channel).await?,
+                Some(Ask::TakeState(_)) => self.pass_state_on(channel).await?,
+                Some(Ask::TakeListeners(_)) => {
+                    tracing::info!(
+                        epoch = hello.epoch,
+                        version = hello.program_version,
+                        "another process is about to take over"
+                    );
+                    self.pass_on(channel).await?;
+                }
                 Some(Ask::Drain(_)) => {
                     self.handed_over.send_replace(true);
                     self.fleet.gates.hand_over();
@@ -218,13 +237,21 @@ impl Successors {
                     self.count();
                     // It ends in any case.
                     let _ = channel.send(&reply(Answer::Terminating(Nothing {})), &[]).await;
-                    return Ok(());
+                    return Ok(Ended::Replaced);
                 }
                 Some(Ask::Terminate(_)) | None => {
                     channel.send(&refuse("first take over, with `Drain`".to_owned()), &[]).await?;
                 }
             }
         }
+    }
+
+    /// Sends what is owed to clients, in a memory file.
+    async fn pass_state_on(&self, channel: &Channel) -> io::Result<()> {
+        let state = self.fleet.save();
+        let file = File::from(memfd_create(c"abide-serve state", MemfdFlags::CLOEXEC)?);
+        tokio::task::block_in_place(|| state.write(&file))?;
+        channel.send(&reply(Answer::State(Nothing {})), &[file.as_fd()]).await
     }
 
     /// Sends the sockets and the counters.
