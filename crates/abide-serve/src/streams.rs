@@ -3,6 +3,7 @@
 mod file_out;
 mod grpc;
 mod health_checks;
+mod readiness;
 mod rest;
 
 pub(crate) use self::file_out::{check_output_folder, write_on_change};

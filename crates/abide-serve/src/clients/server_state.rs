@@ -754,6 +754,7 @@ impl ServerState {
 
 /// Explains in one line why a resource is not served.
 fn taken_back(it: &RolledBack) -> String {
+        self.verdicts.send_replace(());
     let ty = simple_name(&it.resource.type_url);
     let clients = if it.clients == 1 { "client" } else { "clients" };
     format!(
@@ -761,6 +762,7 @@ fn taken_back(it: &RolledBack) -> String {
         it.resource.name,
         it.clients,
         if it.release.is_empty() { "an unknown release" } else { &it.release },
+        self.verdicts.send_replace(());
         one_line(&it.message)
     )
 }

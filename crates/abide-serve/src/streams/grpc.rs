@@ -19,6 +19,7 @@ use tonic::body::Body;
 use tower_service::Service;
 
 use super::health_checks;
+use super::readiness::{self, ReadinessMethod};
 use crate::clients::{
     AggregatedLease, ClientHandle, ClientService, ResponseVerdict, ServerState, SharedSession,
     StreamPermit, increment,
@@ -114,6 +115,9 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
                         .await
                     },
                 ));
+            }
+            if let Some(method) = ReadinessMethod::at(request.uri().path()) {
+                return Ok(readiness::answer(fleet, method, request));
             }
             let Some(method) = DiscoveryMethod::at(fleet.apis.types(), request.uri().path()) else {
                 let path = request.uri().path();

@@ -93,3 +93,76 @@ fn a_stream_without_a_node_is_closed() {
         assert!(server.get("/stats").contains("grpc.streams_refused: 1\n"));
     });
 }
+
+/// The service that probes and load balancers ask.
+mod readiness {
+    use prost::Message;
+    use tokio::sync::mpsc;
+    use tokio_stream::wrappers::ReceiverStream;
+    use tonic::{Code, Request, Status, Streaming};
+    use tonic_prost::ProstCodec;
+
+    use crate::server::{Server, channel, cluster, run};
+    use crate::waiting::LONG;
+
+    #[derive(Clone, PartialEq, Message)]
+    struct Asked {
+        #[prost(string, tag = "1")]
+        service: String,
+    }
+
+    #[derive(Clone, PartialEq, Message)]
+    struct Answer {
+        #[prost(int32, tag = "1")]
+        status: i32,
+    }
+
+    const SERVING: i32 = 1;
+    const NOT_SERVING: i32 = 2;
+    const SERVICE_UNKNOWN: i32 = 3;
+
+    async fn check(server: &Server, service: &str) -> Result<i32, Status> {
+        let mut grpc = channel(&server.grpc).await.expect("it listens");
+        let path = "/grpc.health.v1.Health/Check".parse().expect("a path");
+        let asked = Request::new(Asked { service: service.to_owned() });
+        let codec = ProstCodec::<Asked, Answer>::default();
+        grpc.unary(asked, path, codec).await.map(|it| it.into_inner().status)
+    }
+
+    async fn watch(server: &Server, service: &str) -> Streaming<Answer> {
+        let mut grpc = channel(&server.grpc).await.expect("it listens");
+        let (sender, receiver) = mpsc::channel(1);
+        sender.send(Asked { service: service.to_owned() }).await.expect("there is room");
+        let path = "/grpc.health.v1.Health/Watch".parse().expect("a path");
+        let asked = Request::new(ReceiverStream::new(receiver));
+        let codec = ProstCodec::<Asked, Answer>::default();
+        grpc.streaming(asked, path, codec).await.expect("a stream").into_inner()
+    }
+
+    async fn next(watched: &mut Streaming<Answer>) -> i32 {
+        let next = tokio::time::timeout(LONG, watched.message()).await.expect("it answers");
+        next.expect("an answer").expect("it goes on").status
+    }
+
+    #[test]
+    fn grpc_says_what_the_page_ready_says() {
+        run(async {
+            let server = Server::start(&[("a.yaml", "name: [")], &["--max-streams", "1"]);
+            let ads = "envoy.service.discovery.v3.AggregatedDiscoveryService";
+            assert_eq!(check(&server, "").await.expect("an answer"), NOT_SERVING);
+            let mut watched = watch(&server, ads).await;
+            assert_eq!(next(&mut watched).await, NOT_SERVING);
+            server.put("a.yaml", &cluster("a", 1));
+            assert_eq!(next(&mut watched).await, SERVING);
+            for service in ["", ads, "envoy.service.cluster.v3.ClusterDiscoveryService"] {
+                assert_eq!(check(&server, service).await.expect("an answer"), SERVING, "{service}");
+            }
+            assert_eq!(check(&server, "nope").await.expect_err("none").code(), Code::NotFound);
+            assert_eq!(next(&mut watch(&server, "nope").await).await, SERVICE_UNKNOWN);
+            server.post("/healthcheck/fail");
+            assert_eq!(next(&mut watched).await, NOT_SERVING);
+            server.post("/healthcheck/ok");
+            assert_eq!(next(&mut watched).await, SERVING);
+        });
+    }
+}
