@@ -118,18 +118,25 @@ async fn not_so(method: Method, uri: Uri) -> (StatusCode, String) {
 
 async fn ready(State(fleet): Pages) -> impl IntoResponse {
     let mut lines = fleet.readiness_problems();
+    let is_refused = !lines.is_empty();
+    // Such as what a server that starts now would serve otherwise.
+    lines.extend(fleet.notes().into_iter().map(|it| format!("note: {it}")));
     let draining = fleet.drains().map(|why| format!("DRAINING: {why}"));
     let status = match fleet.is_ready() {
         true => StatusCode::OK,
         false => StatusCode::SERVICE_UNAVAILABLE,
     };
-    let head = match (fleet.is_ready(), lines.is_empty()) {
-        (true, true) => "LIVE",
-        (true, false) if fleet.source().away.is_some() => {
+    let has_source = fleet.source().away.is_none();
+    let head = match (fleet.is_ready(), is_refused, lines.is_empty()) {
+        (false, _, _) => "NOT READY",
+        (true, _, true) => "LIVE",
+        (true, true, false) if !has_source => {
             "LIVE: what was served before, since the source cannot be read"
         }
-        (true, false) => "LIVE: what was served before, since the newest resources are refused",
-        (false, _) => "NOT READY",
+        (true, true, false) => {
+            "LIVE: what was served before, since the newest resources are refused"
+        }
+        (true, false, false) => "LIVE: all that was accepted is served, with these notes",
     };
     lines.insert(0, draining.unwrap_or_else(|| head.to_owned()));
     (status, lines.join("\n") + "\n")

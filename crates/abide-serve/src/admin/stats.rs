@@ -63,6 +63,14 @@ fn metrics(fleet: &ServerState) -> Vec<Metric> {
         "Fields that clients get in an older form, summed over clients.",
         downgraded as u64,
     );
+    for (name, help, seconds) in fleet.troubles() {
+        gauge(name, help, seconds);
+    }
+    gauge(
+        "server.notes",
+        "Notes that `/ready` has, such as files that were edited in place and count as they were.",
+        fleet.notes().len() as u64,
+    );
     gauge("server.hot_restart_epoch", "Which start this is.", fleet.epoch.into());
     gauge("server.live", "Whether clients may come.", fleet.is_ready().into());
     gauge("server.uptime", "Seconds since the start.", fleet.uptime().as_secs());

@@ -78,6 +78,14 @@ struct State {
     next: u64,
     /// Problems for which the newest resources are not served.
     refused: Vec<String>,
+    /// The time since when there are any.
+    refused_since: Option<Instant>,
+    /// The time since when the source cannot be read.
+    away_since: Option<Instant>,
+    /// The error with which files could not be written last, and since when.
+    file_output: Option<(String, Instant)>,
+    /// What the operator should know about the source, such as files that were edited in place.
+    notes: Vec<String>,
     /// The name that their source has for those.
     refused_revision: Option<String>,
     /// The error with which the source cannot be read now.
@@ -362,6 +370,7 @@ impl ServerState {
         }
         increment(&self.counters.updates);
         state.refused.clear();
+        state.refused_since = None;
         state.refused_revision = None;
         self.publish(served);
         self.verdicts.send_replace(());
@@ -521,6 +530,7 @@ impl ServerState {
         if state.refused.is_empty() {
             state.refused_revision = newest;
         }
+        state.refused_since.get_or_insert_with(Instant::now);
         for line in lines {
             // What was taken back before is known.
             if !state.refused.contains(&line) {
@@ -542,6 +552,7 @@ impl ServerState {
     pub(crate) fn reject_update(&self, revision: Option<&str>, why: Vec<String>) {
         increment(&self.counters.update_rejected);
         let mut state = self.state();
+        state.refused_since.get_or_insert_with(Instant::now);
         state.refused = why;
         state.refused_revision = revision.map(str::to_owned);
         drop(state);
@@ -573,14 +584,55 @@ impl ServerState {
 
     /// Goes on with what is served: the source cannot be read now. Returns whether that is news.
     pub(crate) fn mark_source_unreadable(&self, why: &str) -> bool {
-        let is_news = self.state().away.replace(why.to_owned()).as_deref() != Some(why);
+        let mut state = self.state();
+        let is_news = state.away.replace(why.to_owned()).as_deref() != Some(why);
+        state.away_since.get_or_insert_with(Instant::now);
+        drop(state);
         self.fall_back();
         is_news
     }
 
     /// The source was read. Returns whether it could not be read before.
     pub(crate) fn mark_source_readable(&self) -> bool {
-        self.state().away.take().is_some()
+        let mut state = self.state();
+        state.away_since = None;
+        state.away.take().is_some()
+    }
+
+    /// Takes in what the operator should know about the source now.
+    pub(crate) fn set_notes(&self, notes: &[String]) {
+        self.state().notes = notes.to_vec();
+    }
+
+    /// Takes in whether files could be written.
+    pub(crate) fn set_file_output(&self, error: Option<String>) {
+        let mut state = self.state();
+        let since = state.file_output.take().map(|it| it.1);
+        state.file_output = error.map(|it| (it, since.unwrap_or_else(Instant::now)));
+    }
+
+    /// Lists what is not right and for how many seconds it has not been, each by its name at metrics;
+    /// 0 for what is right.
+    pub(crate) fn troubles(&self) -> [(&'static str, &'static str, u64); 3] {
+        let state = self.state();
+        let seconds = |since: Option<Instant>| since.map_or(0, |it| it.elapsed().as_secs().max(1));
+        [
+            (
+                "file_output.failing_seconds",
+                "Seconds since files could not be written; 0 if they can.",
+                seconds(state.file_output.as_ref().map(|it| it.1)),
+            ),
+            (
+                "resources.refused_seconds",
+                "Seconds since the newest resources are refused; 0 if they are served.",
+                seconds(state.refused_since),
+            ),
+            (
+                "source.away_seconds",
+                "Seconds since the source of the resources cannot be read; 0 if it can.",
+                seconds(state.away_since),
+            ),
+        ]
     }
 
     /// Returns the state of the source.
@@ -672,6 +724,14 @@ impl ServerState {
         lines
     }
 
+    /// Lists what the operator should know while the server is ready: about the source, and about files
+    /// that could not be written. One line each.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let state = self.state();
+        let failed = state.file_output.iter().map(|it| it.0.clone());
+        state.notes.iter().cloned().chain(failed).collect()
+    }
+
     /// Returns true if clients may come: something is served, and nobody asked it to drain.
     pub(crate) fn is_ready(&self) -> bool {
         self.drains().is_none() && self.served.borrow().is_some()
@@ -694,6 +754,7 @@ impl ServerState {
     /// Closes the listeners of clients for good: at once, or when all of them had the time to leave.
     pub(crate) fn close(self: Arc<ServerState>, is_graceful: bool) {
         self.state().closes = true;
+        self.verdicts.send_replace(());
         tokio::spawn(async move { self.gates.close(is_graceful).await });
     }
 
@@ -701,6 +762,7 @@ impl ServerState {
     /// false if some are left.
     pub(crate) async fn end(&self) -> bool {
         self.state().ends = true;
+        self.verdicts.send_replace(());
         self.gates.end().await
     }
 
@@ -754,7 +816,6 @@ impl ServerState {
 
 /// Explains in one line why a resource is not served.
 fn taken_back(it: &RolledBack) -> String {
-        self.verdicts.send_replace(());
     let ty = simple_name(&it.resource.type_url);
     let clients = if it.clients == 1 { "client" } else { "clients" };
     format!(
@@ -762,7 +823,6 @@ fn taken_back(it: &RolledBack) -> String {
         it.resource.name,
         it.clients,
         if it.release.is_empty() { "an unknown release" } else { &it.release },
-        self.verdicts.send_replace(());
         one_line(&it.message)
     )
 }

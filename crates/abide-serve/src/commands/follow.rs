@@ -30,6 +30,7 @@ pub(crate) fn follow(
                 let is_known =
                     |note: &&String| before.as_ref().is_some_and(|it| it.notes.contains(note));
                 warn(listing.notes.iter().filter(|note| !is_known(note)));
+                fleet.set_notes(&listing.notes);
                 if !before.as_ref().is_some_and(|it| is_same(&it.files, &listing.files)) {
                     apply_listing(fleet, judge, today(), &listing, &mut served);
                 }

@@ -1,13 +1,16 @@
 //! Writes what everyone gets to files, for clients that read files.
 
 use std::collections::BTreeSet;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use abide_schema::value::Codec;
 use abide_xds::wire::{Any, DiscoveryResponse};
-use abide_xds::{Collection, Types};
+use abide_xds::{Collection, Kind, Types};
 use prost::Message;
+use tokio::time::sleep;
 
 use super::rest::render_json;
 use crate::clients::ServerState;
@@ -34,6 +37,9 @@ pub(crate) fn check_output_folder(folder: &Path, resources: &Path) -> Result<(),
     }
 }
 
+/// The time after which files are written again that could not be.
+const RETRY_INTERVAL: Duration = Duration::from_secs(5);
+
 /// Writes what everyone gets whenever that changes.
 pub(crate) async fn write_on_change(folder: PathBuf, fleet: Arc<ServerState>) {
     // A file of a type of which nothing is left says so, also if another process wrote it.
@@ -42,6 +48,7 @@ pub(crate) async fn write_on_change(folder: PathBuf, fleet: Arc<ServerState>) {
     let is_there = |url: &Arc<str>| folder.join(format!("{}.pb", file_stem(known, url))).exists();
     let mut written: BTreeSet<Arc<str>> = urls.filter(is_there).collect();
     let mut served = fleet.subscribe();
+    let mut has_failed = false;
     loop {
         let now = served.borrow_and_update().clone();
         // Two processes must not write the same files.
@@ -49,12 +56,17 @@ pub(crate) async fn write_on_change(folder: PathBuf, fleet: Arc<ServerState>) {
             let done = tokio::task::block_in_place(|| {
                 write_responses(&folder, &fleet.apis, &now, &mut written)
             });
-            if let Err(error) = done {
+            if let Err(error) = &done {
                 tracing::error!("{error}");
             }
+            has_failed = done.is_err();
+            fleet.set_file_output(done.err().map(|error| error.to_string()));
         }
-        if served.changed().await.is_err() {
-            return;
+        // A disk that was full may have room again.
+        let again = sleep(RETRY_INTERVAL);
+        tokio::select! {
+            changed = served.changed() => if changed.is_err() { return },
+            () = again, if has_failed => {}
         }
     }
 }
@@ -85,7 +97,7 @@ fn write_responses(
         let put = |ending: &str, bytes: &[u8]| {
             let place = folder.join(format!("{name}.{ending}"));
             let beside = folder.join(format!(".{name}.{ending}"));
-            std::fs::write(&beside, bytes).map_err(failed)?;
+            write_file(&beside, bytes, known.kind(url) == Kind::SECRET).map_err(failed)?;
             std::fs::rename(&beside, &place).map_err(failed)
         };
         let text = render_json(tree, url, content)?;
@@ -99,6 +111,21 @@ fn write_responses(
         }
     }
     Ok(())
+}
+
+/// Writes a file anew. One with secrets is for its owner alone.
+fn write_file(path: &Path, bytes: &[u8], is_secret: bool) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    if is_secret {
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    }
+    options.open(path)?.write_all(bytes)
 }
 
 /// The name of the file of a type.

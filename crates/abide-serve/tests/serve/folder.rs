@@ -115,6 +115,68 @@ fn what_is_edited_in_place_or_half_written_is_not_served() {
     server.until("/config_dump", |text| !text.contains("\"b\""));
 }
 
+/// A server that starts now would serve it: replicas disagree, and `/ready` says so.
+#[test]
+fn what_was_edited_in_place_is_a_note_on_ready() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+    std::fs::write(server.path("a.yaml"), cluster("edited", 1)).expect("a file");
+    let note = "note: `a.yaml` was changed in place and counts as it was";
+    let ready = server.until("/ready", |text| text.contains(note));
+    assert!(ready.starts_with("LIVE: all that was accepted is served"), "{ready}");
+    assert!(server.get("/stats").contains("server.notes: 1\n"));
+    server.put("a.yaml", &cluster("moved", 1));
+    server.until("/ready", |text| text == "LIVE\n");
+}
+
+/// Alerts need a number that stays until all is well.
+#[test]
+fn what_is_not_well_has_a_gauge() {
+    let out = tempfile::tempdir().expect("a folder");
+    let blocked = out.path().join("out");
+    std::fs::write(&blocked, "no folder").expect("a file");
+    let flags = ["--file-out", blocked.to_str().expect("text")];
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &flags);
+    let well = |name: &'static str| move |text: &str| text.contains(&format!("{name}: 0\n"));
+    server.until("/stats", |text| !well("file_output.failing_seconds")(text));
+    server.until("/ready", |text| text.contains("note: cannot write to"));
+    std::fs::remove_file(&blocked).expect("a file");
+    // Nothing has to change for that.
+    server.until("/stats", well("file_output.failing_seconds"));
+    assert!(blocked.join("cds.json").exists());
+    assert!(well("resources.refused_seconds")(&server.get("/stats")));
+    server.put("a.yaml", "name: [");
+    server.until("/stats", |text| !well("resources.refused_seconds")(text));
+    server.put("a.yaml", &cluster("a", 2));
+    server.until("/stats", well("resources.refused_seconds"));
+    let resources = server.path("a.yaml").parent().expect("a folder").to_owned();
+    let away = resources.with_file_name("away");
+    std::fs::rename(&resources, &away).expect("a folder");
+    server.until("/stats", |text| !well("source.away_seconds")(text));
+    std::fs::rename(&away, &resources).expect("a folder");
+    server.until("/stats", well("source.away_seconds"));
+}
+
+#[cfg(unix)]
+#[test]
+fn files_with_secrets_are_for_their_owner() {
+    use std::os::unix::fs::MetadataExt;
+
+    let secret = "\"@type\": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret\nname: s\n";
+    let out = tempfile::tempdir().expect("a folder");
+    let api = crate::server::api_with(|_, text| text);
+    let proto = "syntax = \"proto3\";\npackage envoy.extensions.transport_sockets.tls.v3;\n\
+                 message Secret { string name = 1; }\n";
+    std::fs::write(api.path().join("a_secret.proto"), proto).expect("a file");
+    let server = Server::with_api(
+        api.path(),
+        &[("a.yaml", &cluster("a", 1)), ("s.yaml", secret)],
+        &["--file-out", out.path().to_str().expect("text")],
+    );
+    let mode = |name: &str| wait(|| out.path().join(name).metadata().ok()).mode() & 0o077;
+    assert_eq!(mode("sds.yaml"), 0);
+    drop(server);
+}
+
 /// What is served once everything that was done before is known: a file that comes later is.
 fn served_after(server: &Server, name: &str) -> String {
     server.put(&format!("{name}.yaml"), &cluster(name, 1));
