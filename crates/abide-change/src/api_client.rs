@@ -10,57 +10,64 @@ use std::fmt;
 
 use abide_schema::{Cardinality, Element, Field, Method, Scalar, Service, Type};
 
-pub(crate) use self::path_helpers::{PathHelpers, lost_path_helper};
-use crate::option::Holder;
+pub(crate) use self::path_helpers::{PathHelpers, find_lost_path_helper};
+use crate::option::OptionOwner;
 use crate::surface::Surface;
 use crate::symbols::LostSymbol;
 
 const OPERATION: &str = "google.longrunning.Operation";
 const OPERATION_INFO: &str = "google.longrunning.operation_info";
 
-fn lost(words: String) -> LostSymbol {
+fn describe_loss(words: String) -> LostSymbol {
     LostSymbol { surface: Surface::SourceGapic, symbol: words }
 }
 
 /// Returns what a client loses whose default host changed.
-pub fn lost_endpoint(old: Service<'_>, new: Service<'_>) -> Option<LostSymbol> {
+pub fn find_lost_endpoint(old: Service<'_>, new: Service<'_>) -> Option<LostSymbol> {
     let host = |it: Service<'_>| {
-        let entry = Holder::Element(Element::Service(it)).custom("google.api.default_host");
+        let entry = OptionOwner::Element(Element::Service(it)).custom("google.api.default_host");
         let host = entry.and_then(|it| it.value.as_str()).unwrap_or_default();
         if host.is_empty() { "None".to_owned() } else { host.to_owned() }
     };
     let (was, is) = (host(old), host(new));
     let name = old.name();
-    (was != "None" && was != is)
-        .then(|| lost(format!("`{name}Client.DEFAULT_ENDPOINT` changed from `{was}` to `{is}`")))
+    (was != "None" && was != is).then(|| {
+        describe_loss(format!("`{name}Client.DEFAULT_ENDPOINT` changed from `{was}` to `{is}`"))
+    })
 }
 
 /// Returns what a client loses that no longer asks for a scope.
-pub fn lost_scope(old: Service<'_>, scope: &str) -> LostSymbol {
-    lost(format!("`{}Transport.AUTH_SCOPES` no longer has `{scope}`", old.name()))
+pub fn describe_lost_scope(old: Service<'_>, scope: &str) -> LostSymbol {
+    describe_loss(format!("`{}Transport.AUTH_SCOPES` no longer has `{scope}`", old.name()))
 }
 
 /// The parameter that calls lose with a signature: one that no other signature has.
-pub fn lost_parameter(old: Method<'_>, new: Method<'_>, signature: &str) -> Option<LostSymbol> {
-    let (was, is) = (parameters(old), parameters(new));
-    let path = parts(signature).find(|it| was.contains(it) && !is.contains(it))?;
+pub fn find_lost_parameter(
+    old: Method<'_>,
+    new: Method<'_>,
+    signature: &str,
+) -> Option<LostSymbol> {
+    let (was, is) = (collect_parameters(old), collect_parameters(new));
+    let path = split_signature(signature).find(|it| was.contains(it) && !is.contains(it))?;
     let name = path.rsplit('.').next().unwrap_or(path);
-    Some(lost(format!("`{}` lost its parameter `{name}`", call(old))))
+    Some(describe_loss(format!("`{}` lost its parameter `{name}`", format_call(old))))
 }
 
 /// Returns what a call returned and no longer does, if either is more than the response.
-pub fn lost_result(old: Method<'_>, new: Method<'_>) -> Option<LostSymbol> {
-    let was = Outcome::of(old)?;
-    match Outcome::of(new) {
-        None => Some(lost(format!("`{}` can no longer be generated", call(old)))),
-        Some(Outcome::Response(_)) if matches!(was, Outcome::Response(_)) => None,
+pub fn find_lost_result(old: Method<'_>, new: Method<'_>) -> Option<LostSymbol> {
+    let was = CallResult::of(old)?;
+    match CallResult::of(new) {
+        None => Some(describe_loss(format!("`{}` can no longer be generated", format_call(old)))),
+        Some(CallResult::Response(_)) if matches!(was, CallResult::Response(_)) => None,
         Some(is) if was == is => None,
-        Some(is) => Some(lost(format!("`{}` changed from `{was}` to `{is}`", call(old)))),
+        Some(is) => {
+            Some(describe_loss(format!("`{}` changed from `{was}` to `{is}`", format_call(old))))
+        }
     }
 }
 
 /// The repeated field of the response that a paged method walks through.
-pub fn paged_field(method: Method<'_>) -> Option<Field<'_>> {
+pub fn find_paged_field(method: Method<'_>) -> Option<Field<'_>> {
     let (input, output) = (method.input()?, method.output()?);
     let decl = method.decl();
     let text = Type::Scalar(Scalar::String);
@@ -87,8 +94,8 @@ fn is_integer(scalar: Scalar) -> bool {
 
 /// The full name of the response or metadata type of a long-running operation: `part` is
 /// its field in the annotation. It is written in full or relative to the package.
-pub fn operation_type(method: Method<'_>, part: &str) -> Option<String> {
-    let entry = Holder::Element(Element::Method(method)).part(OPERATION_INFO, part)?;
+pub fn resolve_operation_type(method: Method<'_>, part: &str) -> Option<String> {
+    let entry = OptionOwner::Element(Element::Method(method)).part(OPERATION_INFO, part)?;
     let written = entry.value.as_str().filter(|it| !it.is_empty())?;
     let package = method.package().name();
     let relative = !written.contains('.') && !package.is_empty();
@@ -97,7 +104,7 @@ pub fn operation_type(method: Method<'_>, part: &str) -> Option<String> {
 
 /// What a call returns.
 #[derive(PartialEq, Eq)]
-enum Outcome {
+enum CallResult {
     /// A future, with the types of the response and the metadata.
     Operation(String, String),
     /// An iterator over the pages, with the field that it walks through.
@@ -105,46 +112,47 @@ enum Outcome {
     Response(String),
 }
 
-impl Outcome {
+impl CallResult {
     /// `None` if the generator refuses the method.
-    fn of(method: Method<'_>) -> Option<Outcome> {
+    fn of(method: Method<'_>) -> Option<CallResult> {
         let output = method.output()?.full_name();
-        let has_info = Holder::Element(Element::Method(method)).custom(OPERATION_INFO).is_some();
+        let has_info =
+            OptionOwner::Element(Element::Method(method)).custom(OPERATION_INFO).is_some();
         if output == OPERATION && has_info {
-            let part = |name| operation_type(method, name);
-            return Some(Outcome::Operation(part("response_type")?, part("metadata_type")?));
+            let part = |name| resolve_operation_type(method, name);
+            return Some(CallResult::Operation(part("response_type")?, part("metadata_type")?));
         }
-        Some(match paged_field(method) {
-            Some(field) => Outcome::Pager(field.relative_name()),
-            None => Outcome::Response(output),
+        Some(match find_paged_field(method) {
+            Some(field) => CallResult::Pager(field.relative_name()),
+            None => CallResult::Response(output),
         })
     }
 }
 
-impl fmt::Display for Outcome {
+impl fmt::Display for CallResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Operation(response, metadata) => {
+            CallResult::Operation(response, metadata) => {
                 write!(f, "Operation[{response}, {metadata}]")
             }
-            Outcome::Pager(field) => write!(f, "Pager[{field}]"),
-            Outcome::Response(message) => f.write_str(message),
+            CallResult::Pager(field) => write!(f, "Pager[{field}]"),
+            CallResult::Response(message) => f.write_str(message),
         }
     }
 }
 
 /// The fields of the request that a call takes as parameters, by their paths.
-fn parameters(method: Method<'_>) -> BTreeSet<&str> {
+fn collect_parameters(method: Method<'_>) -> BTreeSet<&str> {
     if method.decl().client_streaming {
         return BTreeSet::new();
     }
     let signatures =
-        Holder::Element(Element::Method(method)).each_custom("google.api.method_signature");
-    let paths = signatures.into_iter().filter_map(|it| it.value.as_str()).flat_map(parts);
+        OptionOwner::Element(Element::Method(method)).collect_custom("google.api.method_signature");
+    let paths = signatures.into_iter().filter_map(|it| it.value.as_str()).flat_map(split_signature);
     paths.filter(|it| is_parameter(method, it)).collect()
 }
 
-fn parts(signature: &str) -> impl Iterator<Item = &str> {
+fn split_signature(signature: &str) -> impl Iterator<Item = &str> {
     signature.split(',').map(str::trim).filter(|it| !it.is_empty())
 }
 
@@ -163,12 +171,12 @@ fn is_parameter(method: Method<'_>, path: &str) -> bool {
 }
 
 /// `UsersClient.get_user`.
-fn call(method: Method<'_>) -> String {
-    format!("{}Client.{}", method.service().name(), snake_case(method.name()))
+fn format_call(method: Method<'_>) -> String {
+    format!("{}Client.{}", method.service().name(), to_snake_case(method.name()))
 }
 
 /// A name in the snake case of the generator. A run of capitals is one word.
-fn snake_case(name: &str) -> String {
+fn to_snake_case(name: &str) -> String {
     let bytes = name.as_bytes();
     let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
     let mut snake = String::with_capacity(name.len() + 4);
@@ -193,7 +201,7 @@ fn snake_case(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::snake_case;
+    use super::to_snake_case;
 
     #[test]
     fn names_are_split_as_the_generator_does() {
@@ -207,7 +215,7 @@ mod tests {
             ("a2FAo", "a2f_ao"),
             ("get", "get"),
         ] {
-            assert_eq!(snake_case(name), snake);
+            assert_eq!(to_snake_case(name), snake);
         }
     }
 }

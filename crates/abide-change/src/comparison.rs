@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use abide_schema::{Element, Tree};
 
-use crate::api_client::{PathHelpers, lost_path_helper};
+use crate::api_client::{PathHelpers, find_lost_path_helper};
 use crate::constraint::{ConstraintCache, ConstraintChange};
 use crate::diff::Diff;
 use crate::prove::{ProofCache, Prover};
@@ -59,11 +59,11 @@ impl<'t> Comparison<'t> {
     ) -> Option<Arc<ConstraintChange>> {
         debug_assert!(self.is_old(old.file().tree), "{old:?} is not of the old tree");
         debug_assert!(self.is_new(new.file().tree), "{new:?} is not of the new tree");
-        self.constraints.of(old, new)
+        self.constraints.compare(old, new)
     }
 
     /// Returns what clients lose that had a helper for this type of resource.
-    pub fn lost_path_helper(&self, resource_type: &str) -> Option<LostSymbol> {
-        lost_path_helper(&self.diff, &self.path_helpers, resource_type)
+    pub fn find_lost_path_helper(&self, resource_type: &str) -> Option<LostSymbol> {
+        find_lost_path_helper(&self.diff, &self.path_helpers, resource_type)
     }
 }

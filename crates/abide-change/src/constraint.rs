@@ -17,4 +17,4 @@ mod tests;
 
 pub(crate) use self::cache::ConstraintCache;
 pub use self::constraint_change::{ConstraintChange, FacetChange, Inclusion};
-pub use self::rejection::rejection;
+pub use self::rejection::prove_rejection;

@@ -23,9 +23,9 @@ use abide_schema::{
 use abide_syntax::Span;
 use rustc_hash::FxHashMap;
 
-use self::pairs::{Pairs, twin};
+use self::pairs::{PairMap, twin};
 pub use self::renamed_types::RenamedType;
-use crate::element::{entries, held_enum};
+use crate::element::{entries, find_held_enum};
 use crate::surface::Direction;
 
 /// Two trees, their elements paired.
@@ -43,17 +43,17 @@ pub struct Diff<'t> {
     same_old: Vec<Option<FileId>>,
     went_whole: Vec<bool>,
     came_whole: Vec<bool>,
-    files: Pairs<FileId>,
-    packages: Pairs<PackageId>,
-    messages: Pairs<MessageId>,
-    fields: Pairs<FieldId>,
+    files: PairMap<FileId>,
+    packages: PairMap<PackageId>,
+    messages: PairMap<MessageId>,
+    fields: PairMap<FieldId>,
     /// Fields that became extensions with the same number, and the reverse.
-    converted: Pairs<FieldId>,
-    oneofs: Pairs<OneofId>,
-    enums: Pairs<EnumId>,
-    values: Pairs<EnumValueId>,
-    services: Pairs<ServiceId>,
-    methods: Pairs<MethodId>,
+    converted: PairMap<FieldId>,
+    oneofs: PairMap<OneofId>,
+    enums: PairMap<EnumId>,
+    values: PairMap<EnumValueId>,
+    services: PairMap<ServiceId>,
+    methods: PairMap<MethodId>,
     /// The fields that hold each enum, for the old tree and the new one.
     users: [OnceLock<FxHashMap<EnumId, Vec<FieldId>>>; 2],
     /// The extensions of each message, for both trees.
@@ -87,7 +87,7 @@ impl<'t> Diff<'t> {
     /// Returns true if elements may have been paired by how rare their shape is in both trees. The
     /// pairs then depend on every file; otherwise only on those that changed, and on what they
     /// name.
-    pub fn weighed_shapes(&self) -> bool {
+    pub fn has_weighed_shapes(&self) -> bool {
         self.weighed_shapes.load(Ordering::Relaxed)
     }
 
@@ -166,7 +166,7 @@ impl<'t> Diff<'t> {
 
     /// Returns true if two messages are the same message, the one old and the other new; also if
     /// that is not known, because either may be in a file that does not parse on the other side.
-    pub fn same_message(&self, old: Message<'t>, new: Message<'t>) -> bool {
+    pub fn is_same_message(&self, old: Message<'t>, new: Message<'t>) -> bool {
         match self.new_message(old) {
             Some(it) => it == new,
             None => self.is_incomplete() && self.old_message(new).is_none(),
@@ -174,7 +174,7 @@ impl<'t> Diff<'t> {
     }
 
     /// The same of two enums.
-    fn same_enum(&self, old: Enum<'t>, new: Enum<'t>) -> bool {
+    fn is_same_enum(&self, old: Enum<'t>, new: Enum<'t>) -> bool {
         match self.new_enum(old) {
             Some(it) => it == new,
             None => self.is_incomplete() && self.old_enum(new).is_none(),
@@ -183,14 +183,14 @@ impl<'t> Diff<'t> {
 
     /// Returns true if two types are the same type, the one old and the other new, as far as that
     /// is known.
-    pub fn same_type(&self, old: Type, new: Type) -> bool {
+    pub fn is_same_type(&self, old: Type, new: Type) -> bool {
         match (old, new) {
             (Type::Scalar(old), Type::Scalar(new)) => old == new,
             (Type::Message(old), Type::Message(new)) => {
-                self.same_message(self.old.message(old), self.new.message(new))
+                self.is_same_message(self.old.message(old), self.new.message(new))
             }
             (Type::Enum(old), Type::Enum(new)) => {
-                self.same_enum(self.old.enumeration(old), self.new.enumeration(new))
+                self.is_same_enum(self.old.enumeration(old), self.new.enumeration(new))
             }
             (Type::Unresolved, Type::Unresolved) => true,
             _ => false,
@@ -199,7 +199,11 @@ impl<'t> Diff<'t> {
 
     /// Two fields of which the types differ: they themselves, or the keys and the
     /// values of two maps. Of a map and a field that is none, nothing.
-    pub fn types_apart(&self, old: Field<'t>, new: Field<'t>) -> Vec<(Field<'t>, Field<'t>)> {
+    pub fn find_differing_types(
+        &self,
+        old: Field<'t>,
+        new: Field<'t>,
+    ) -> Vec<(Field<'t>, Field<'t>)> {
         let pairs = match entries(old).zip(entries(new)) {
             Some((old, new)) => old.into_iter().zip(new).collect(),
             None if old.is_map() || new.is_map() => Vec::new(),
@@ -208,7 +212,7 @@ impl<'t> Diff<'t> {
         let differ = |&(old, new): &(Field<'t>, Field<'t>)| {
             // What did not link is told by the linker.
             !matches!((old.ty(), new.ty()), (Type::Unresolved, _) | (_, Type::Unresolved))
-                && !self.same_type(old.ty(), new.ty())
+                && !self.is_same_type(old.ty(), new.ty())
         };
         pairs.into_iter().filter(differ).collect()
     }
@@ -221,32 +225,33 @@ impl<'t> Diff<'t> {
             true => old.full_name() != new.full_name(),
             false => old.name() != new.name(),
         };
-        let differs = || old.is_map() != new.is_map() || !self.types_apart(old, new).is_empty();
+        let differs =
+            || old.is_map() != new.is_map() || !self.find_differing_types(old, new).is_empty();
         is_other
             && old.number() == new.number()
             && old.is_extension() == new.is_extension()
-            && (namesake(old, new).is_some()
-                || namesake(new, old).is_some()
+            && (find_namesake(old, new).is_some()
+                || find_namesake(new, old).is_some()
                 || !new.is_extension() && differs())
     }
 
     /// Returns what a field without a new side is now: the extension with its number. The reverse
     /// for an extension. On the wire the two are one.
-    pub fn converted_into(&self, old: Field<'t>) -> Option<Field<'t>> {
+    pub fn find_converted_new(&self, old: Field<'t>) -> Option<Field<'t>> {
         debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");
         self.converted.new_of.get(&old.id).map(|&id| self.new.field(id))
     }
 
     /// Returns what an extension without an old side was: the field with its number. The reverse
     /// for a field.
-    pub fn converted_from(&self, new: Field<'t>) -> Option<Field<'t>> {
+    pub fn find_converted_old(&self, new: Field<'t>) -> Option<Field<'t>> {
         debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
         self.converted.old_of.get(&new.id).map(|&id| self.old.field(id))
     }
 
     /// The field that had the name of a field without an old side: its number
     /// changed, and another field has the old number now.
-    pub fn renumbered(&self, new: Field<'t>) -> Option<Field<'t>> {
+    pub fn find_renumbered(&self, new: Field<'t>) -> Option<Field<'t>> {
         let holder = self.old_message(new.containing_message()?)?;
         let is_free = !new.is_extension() && self.old_field(new).is_none();
         is_free.then(|| holder.field_named(new.name())).flatten()
@@ -269,7 +274,7 @@ impl<'t> Diff<'t> {
             let mut users: FxHashMap<EnumId, Vec<FieldId>> = FxHashMap::default();
             for field in tree.files().flat_map(File::all_fields) {
                 let in_map = field.parent().is_some_and(Message::is_map_entry);
-                if let Some(held) = held_enum(field).filter(|_| !in_map) {
+                if let Some(held) = find_held_enum(field).filter(|_| !in_map) {
                     users.entry(held).or_default().push(field.id);
                 }
             }
@@ -301,7 +306,7 @@ impl<'t> Diff<'t> {
     /// Returns where the surviving container of an element that is gone stands: the
     /// innermost enclosing message, enum or service, else the top of its file,
     /// else nowhere.
-    pub fn container(&self, gone: Element<'t>) -> Option<Place> {
+    pub fn find_container(&self, gone: Element<'t>) -> Option<Place> {
         let message = |message: Option<Message<'t>>| {
             let mut around = message;
             while let Some(old) = around {
@@ -354,13 +359,13 @@ impl<'t> Diff<'t> {
     }
 
     /// Returns true if nothing of a file that is gone lives on elsewhere.
-    pub fn went_whole(&self, old: File<'t>) -> bool {
+    pub fn is_fully_removed(&self, old: File<'t>) -> bool {
         debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");
         self.went_whole[old.id.0 as usize]
     }
 
     /// Returns true if nothing of a file that is new lived elsewhere.
-    pub fn came_whole(&self, new: File<'t>) -> bool {
+    pub fn is_fully_added(&self, new: File<'t>) -> bool {
         debug_assert!(self.is_new(new.tree), "{new:?} is not of the new tree");
         self.came_whole[new.id.0 as usize]
     }
@@ -368,12 +373,12 @@ impl<'t> Diff<'t> {
 
 /// Returns what has the name of a field, or the full name of an extension, in the message of the
 /// other side that holds `twin`.
-pub fn namesake<'t>(of: Field<'t>, twin: Field<'t>) -> Option<Field<'t>> {
-    named_in(twin.containing_message()?, of)
+pub fn find_namesake<'t>(of: Field<'t>, twin: Field<'t>) -> Option<Field<'t>> {
+    find_named(twin.containing_message()?, of)
 }
 
 /// The same in a message of the other side.
-pub(crate) fn named_in<'t>(holder: Message<'t>, of: Field<'t>) -> Option<Field<'t>> {
+pub(crate) fn find_named<'t>(holder: Message<'t>, of: Field<'t>) -> Option<Field<'t>> {
     if !of.is_extension() {
         return holder.field_named(of.name());
     }

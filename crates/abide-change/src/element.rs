@@ -11,7 +11,7 @@ pub fn entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
 }
 
 /// The enum that a field holds; for a map, the enum of its values.
-pub(crate) fn held_enum(field: Field<'_>) -> Option<EnumId> {
+pub(crate) fn find_held_enum(field: Field<'_>) -> Option<EnumId> {
     let holds = match field.message_type().filter(|_| field.is_map()) {
         Some(entry) => entry.field_numbered(2)?,
         None => field,
@@ -20,7 +20,7 @@ pub(crate) fn held_enum(field: Field<'_>) -> Option<EnumId> {
 }
 
 /// The printed name of each number of an enum: the first one.
-pub fn first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
+pub fn collect_first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
     let mut names = BTreeMap::new();
     for value in item.values() {
         names.entry(value.number()).or_insert(value.name());

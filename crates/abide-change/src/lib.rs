@@ -26,21 +26,22 @@ mod value_words;
 mod witness;
 
 pub use api_client::{
-    lost_endpoint, lost_parameter, lost_result, lost_scope, operation_type, paged_field,
+    describe_lost_scope, find_lost_endpoint, find_lost_parameter, find_lost_result,
+    find_paged_field, resolve_operation_type,
 };
 pub use change::Change;
 pub use comparison::Comparison;
-pub use constraint::{ConstraintChange, FacetChange, Inclusion, rejection};
-pub use diff::{Diff, RenamedType, namesake};
+pub use constraint::{ConstraintChange, FacetChange, Inclusion, prove_rejection};
+pub use diff::{Diff, RenamedType, find_namesake};
 pub use effects::Effects;
-pub use element::{base_name, entries, first_names, top_level};
+pub use element::{base_name, collect_first_names, entries, top_level};
 pub use languages::{LANGUAGES, LanguageTable, Packaging, PackagingOption};
-pub use lost_symbols::{lost, lost_by_use, lost_file};
-pub use option::Holder;
+pub use lost_symbols::{find_lost_by_use, find_lost_in_file, find_lost_symbols};
+pub use option::OptionOwner;
 pub use prove::Prover;
-pub use show::{one_line, shown};
+pub use show::{format_value, to_one_line};
 pub use sides::Sides;
 pub use surface::{Direction, Surface};
 pub use symbols::{GeneratedSymbol, Language, LostSymbol, symbols, symbols_of_file};
-pub use value_words::value_words;
+pub use value_words::split_value_names;
 pub use witness::{Proof, Witness};

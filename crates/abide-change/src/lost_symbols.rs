@@ -35,15 +35,15 @@ impl Correspondence for Comparison<'_> {
 
 /// Returns what code written against the old stubs of an element loses: at most one symbol
 /// for each language, the one that most callers use.
-pub fn lost<'t>(
+pub fn find_lost_symbols<'t>(
     comparison: &Comparison<'t>,
     change: Change<Element<'t>>,
 ) -> (Effects, Vec<LostSymbol>) {
-    each_language(|language| match change {
+    collect_losses(|language| match change {
         Change::Added(_) => None,
         Change::Removed(old) => {
             let [names, _] = comparison.names();
-            gone(symbols_with(names, language, old).into_iter().next())
+            describe_removed(symbols_with(names, language, old).into_iter().next())
         }
         Change::Both { old, new } => {
             loss(language, old, new, comparison).map(|loss| loss.to_string())
@@ -53,27 +53,27 @@ pub fn lost<'t>(
 
 /// Returns what code loses that uses an element, because of the other name of its type:
 /// `user` and `ty` are the old and the new side of both.
-pub fn lost_by_use<'t>(
+pub fn find_lost_by_use<'t>(
     comparison: &Comparison<'t>,
     user: (Element<'t>, Element<'t>),
     ty: (Element<'t>, Element<'t>),
 ) -> (Effects, Vec<LostSymbol>) {
-    each_language(|language| {
+    collect_losses(|language| {
         loss_by_use(language, user, ty, comparison.names()).map(|loss| loss.to_string())
     })
 }
 
 /// The same for a whole file: what code imports or includes.
-pub fn lost_file<'t>(
+pub fn find_lost_in_file<'t>(
     comparison: &Comparison<'t>,
     change: Change<File<'t>>,
 ) -> (Effects, Vec<LostSymbol>) {
-    each_language(|language| match change {
+    collect_losses(|language| match change {
         Change::Added(_) => None,
         Change::Removed(old) => {
             let left = comparison.new_package(old.package()).into_iter().flat_map(Package::files);
             let stays = stays_imported(language, old, left);
-            gone(symbols_of_file(language, old).into_iter().next().filter(|_| !stays))
+            describe_removed(symbols_of_file(language, old).into_iter().next().filter(|_| !stays))
         }
         Change::Both { old, new } => {
             loss_file(language, old, new, comparison).map(|loss| loss.to_string())
@@ -81,7 +81,7 @@ pub fn lost_file<'t>(
     })
 }
 
-fn each_language(of: impl Fn(Language) -> Option<String>) -> (Effects, Vec<LostSymbol>) {
+fn collect_losses(of: impl Fn(Language) -> Option<String>) -> (Effects, Vec<LostSymbol>) {
     let mut effects = Effects::NONE;
     let mut lost = Vec::new();
     for language in Language::ALL {
@@ -94,6 +94,6 @@ fn each_language(of: impl Fn(Language) -> Option<String>) -> (Effects, Vec<LostS
     (effects, lost)
 }
 
-fn gone(symbol: Option<GeneratedSymbol>) -> Option<String> {
+fn describe_removed(symbol: Option<GeneratedSymbol>) -> Option<String> {
     symbol.map(|old| Loss::Removed { old }.to_string())
 }

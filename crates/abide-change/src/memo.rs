@@ -17,7 +17,11 @@ impl<K, V: ?Sized> Default for Memo<K, V> {
 
 impl<K: Eq + Hash, V: ?Sized> Memo<K, V> {
     /// The value for a key, which always makes an equal one.
-    pub(crate) fn of<M: Into<Arc<V>>>(&self, key: K, make: impl FnOnce() -> M) -> Arc<V> {
+    pub(crate) fn get_or_compute<M: Into<Arc<V>>>(
+        &self,
+        key: K,
+        make: impl FnOnce() -> M,
+    ) -> Arc<V> {
         // The lock is not held while a value is made, since other threads make others.
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known().get(&key) {

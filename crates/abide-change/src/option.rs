@@ -18,35 +18,35 @@ use crate::diff::Diff;
 
 /// Something with options: a file or an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holder<'t> {
+pub enum OptionOwner<'t> {
     /// A file.
     File(File<'t>),
     /// An element of a file.
     Element(Element<'t>),
 }
 
-impl<'t> Holder<'t> {
+impl<'t> OptionOwner<'t> {
     /// The file itself, or the file that declares the element.
     pub fn file(self) -> File<'t> {
         match self {
-            Holder::File(file) => file,
-            Holder::Element(element) => element.file(),
+            OptionOwner::File(file) => file,
+            OptionOwner::Element(element) => element.file(),
         }
     }
 
     /// The path of a file, the full name of an element.
     pub fn full_name(self) -> String {
         match self {
-            Holder::File(file) => file.full_name(),
-            Holder::Element(element) => element.full_name(),
+            OptionOwner::File(file) => file.full_name(),
+            OptionOwner::Element(element) => element.full_name(),
         }
     }
 
     /// Its noun and name, for a sentence.
     pub fn phrase(self) -> String {
         match self {
-            Holder::File(file) => format!("file `{}`", file.path()),
-            Holder::Element(element) => {
+            OptionOwner::File(file) => format!("file `{}`", file.path()),
+            OptionOwner::Element(element) => {
                 let name = element.relative_name();
                 format!("{} `{name}`", element.noun())
             }
@@ -56,8 +56,8 @@ impl<'t> Holder<'t> {
     /// Its interpreted options.
     pub fn options(self) -> Option<&'t value::Message> {
         match self {
-            Holder::File(file) => file.options(),
-            Holder::Element(element) => element.options(),
+            OptionOwner::File(file) => file.options(),
+            OptionOwner::Element(element) => element.options(),
         }
     }
 
@@ -67,14 +67,14 @@ impl<'t> Holder<'t> {
 
     fn raw_options(self) -> RawOptions {
         match self {
-            Holder::File(it) => it.decl().options,
-            Holder::Element(Element::Message(it)) => it.decl().options,
-            Holder::Element(Element::Field(it)) => it.decl().options,
-            Holder::Element(Element::Oneof(it)) => it.decl().options,
-            Holder::Element(Element::Enum(it)) => it.decl().options,
-            Holder::Element(Element::EnumValue(it)) => it.decl().options,
-            Holder::Element(Element::Service(it)) => it.decl().options,
-            Holder::Element(Element::Method(it)) => it.decl().options,
+            OptionOwner::File(it) => it.decl().options,
+            OptionOwner::Element(Element::Message(it)) => it.decl().options,
+            OptionOwner::Element(Element::Field(it)) => it.decl().options,
+            OptionOwner::Element(Element::Oneof(it)) => it.decl().options,
+            OptionOwner::Element(Element::Enum(it)) => it.decl().options,
+            OptionOwner::Element(Element::EnumValue(it)) => it.decl().options,
+            OptionOwner::Element(Element::Service(it)) => it.decl().options,
+            OptionOwner::Element(Element::Method(it)) => it.decl().options,
         }
     }
 
@@ -93,7 +93,7 @@ impl<'t> Holder<'t> {
     }
 
     /// Every value of a repeated custom option.
-    pub fn each_custom(self, full_name: &'static str) -> Vec<&'t Entry> {
+    pub fn collect_custom(self, full_name: &'static str) -> Vec<&'t Entry> {
         let options = self.options().into_iter();
         options.flat_map(|it| it.find_extensions(self.tree(), full_name)).collect()
     }
@@ -120,14 +120,14 @@ impl<'t> Holder<'t> {
                 return word(self.tree(), entry);
             }
             next = match holder {
-                Holder::File(_) => None,
-                Holder::Element(element) => Some(match (element, element.parent()) {
+                OptionOwner::File(_) => None,
+                OptionOwner::Element(element) => Some(match (element, element.parent()) {
                     (Element::Field(field), Some(parent)) => {
                         let oneof = field.oneof().filter(|it| !it.is_synthetic());
-                        Holder::Element(oneof.map_or(parent, Element::Oneof))
+                        OptionOwner::Element(oneof.map_or(parent, Element::Oneof))
                     }
-                    (_, Some(parent)) => Holder::Element(parent),
-                    (_, None) => Holder::File(element.file()),
+                    (_, Some(parent)) => OptionOwner::Element(parent),
+                    (_, None) => OptionOwner::File(element.file()),
                 }),
             };
         }
@@ -140,8 +140,8 @@ impl<'t> Holder<'t> {
         let file = self.file();
         let Some(entry) = option.filter(|it| !(it.key.is_empty() && it.span.is_empty())) else {
             return match self {
-                Holder::File(file) => Place { file: file.id, span: Span::default() },
-                Holder::Element(element) => element.place(Part::Whole),
+                OptionOwner::File(file) => Place { file: file.id, span: Span::default() },
+                OptionOwner::Element(element) => element.place(Part::Whole),
             };
         };
         let statement = || {
@@ -157,7 +157,7 @@ impl<'t> Holder<'t> {
 
 /// The value of an option for a sentence: the name of an enum value, a string
 /// without quotes, or a message in text format on one line.
-pub fn spelled(tree: &Tree, entry: &Entry) -> String {
+pub fn format_entry(tree: &Tree, entry: &Entry) -> String {
     match &entry.value {
         Value::Bool(_) => word(tree, entry).unwrap_or_default().to_owned(),
         Value::I32(value) => value.to_string(),
@@ -192,35 +192,35 @@ pub fn word<'t>(tree: &'t Tree, entry: &Entry) -> Option<&'t str> {
 
 /// One option of a file or element on both sides.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'t> {
+pub struct OptionSetting<'t> {
     /// The file or element on both sides.
-    pub holders: (Holder<'t>, Holder<'t>),
+    pub holders: (OptionOwner<'t>, OptionOwner<'t>),
     /// The old value.
     pub old: Option<&'t Entry>,
     /// The new value.
     pub new: Option<&'t Entry>,
 }
 
-impl<'t> Setting<'t> {
+impl<'t> OptionSetting<'t> {
     /// An option that is looked up in the same way on both sides.
     pub fn of(
-        (old, new): (Holder<'t>, Holder<'t>),
-        find: impl Fn(Holder<'t>) -> Option<&'t Entry>,
-    ) -> Setting<'t> {
-        Setting { holders: (old, new), old: find(old), new: find(new) }
+        (old, new): (OptionOwner<'t>, OptionOwner<'t>),
+        find: impl Fn(OptionOwner<'t>) -> Option<&'t Entry>,
+    ) -> OptionSetting<'t> {
+        OptionSetting { holders: (old, new), old: find(old), new: find(new) }
     }
 
     /// A standard option.
-    pub fn standard(holders: (Holder<'t>, Holder<'t>), name: &str) -> Setting<'t> {
-        Setting::of(holders, |it| it.standard(name))
+    pub fn standard(holders: (OptionOwner<'t>, OptionOwner<'t>), name: &str) -> OptionSetting<'t> {
+        OptionSetting::of(holders, |it| it.standard(name))
     }
 
     /// Its values on both sides: the default if it is not set, and empty if it has
     /// no default.
     pub fn values(&self) -> (String, String) {
         let default = self.default().unwrap_or_default();
-        let value = |holder: Holder<'t>, entry: Option<&Entry>| {
-            entry.map_or_else(|| default.clone(), |it| spelled(holder.tree(), it))
+        let value = |holder: OptionOwner<'t>, entry: Option<&Entry>| {
+            entry.map_or_else(|| default.clone(), |it| format_entry(holder.tree(), it))
         };
         (value(self.holders.0, self.old), value(self.holders.1, self.new))
     }
@@ -229,7 +229,7 @@ impl<'t> Setting<'t> {
         let old = self.old.map(|it| self.holders.0.tree().field(it.field));
         let new = self.new.map(|it| self.holders.1.tree().field(it.field));
         let field: Field<'t> = new.or(old)?;
-        Some(spelled(field.tree, &Entry::new(field.id, default_of(field)?)))
+        Some(format_entry(field.tree, &Entry::new(field.id, default_of(field)?)))
     }
 }
 
@@ -237,25 +237,25 @@ impl<'t> Setting<'t> {
 pub fn elements<'t, T: Copy>(
     change: Change<T>,
     wrap: impl Fn(T) -> Element<'t>,
-) -> Option<(Holder<'t>, Holder<'t>)> {
-    change.map(|it| Holder::Element(wrap(it))).both()
+) -> Option<(OptionOwner<'t>, OptionOwner<'t>)> {
+    change.map(|it| OptionOwner::Element(wrap(it))).both()
 }
 
 /// Two files with the same path. Renamed files do not count: many of their options
 /// change together with the path.
-pub fn files<'t>(change: Change<File<'t>>) -> Option<(Holder<'t>, Holder<'t>)> {
+pub fn files<'t>(change: Change<File<'t>>) -> Option<(OptionOwner<'t>, OptionOwner<'t>)> {
     let (old, new) = change.both().filter(|(old, new)| old.path() == new.path())?;
-    Some((Holder::File(old), Holder::File(new)))
+    Some((OptionOwner::File(old), OptionOwner::File(new)))
 }
 
 /// Returns true if the file is of edition 2024 or later.
-pub fn since_2024(file: File<'_>) -> bool {
+pub fn is_since_2024(file: File<'_>) -> bool {
     file.decl().edition >= Edition::Edition2024
 }
 
 /// A part of a custom option whose values differ.
 #[derive(Debug)]
-pub struct Difference<'t> {
+pub struct OptionDifference<'t> {
     /// The full name of the option, with the path inside its value.
     pub path: String,
     /// The old values: at most one, or any number for a repeated field.
@@ -268,22 +268,22 @@ pub struct Difference<'t> {
 
 /// The differences in the custom options of two options messages. Singular
 /// messages are compared field by field, lists as a whole.
-pub fn custom_differences<'t>(
+pub fn compare_custom_options<'t>(
     diff: &Diff<'t>,
     old: Option<&'t value::Message>,
     new: Option<&'t value::Message>,
-) -> Vec<Difference<'t>> {
+) -> Vec<OptionDifference<'t>> {
     let mut found = Vec::new();
-    differences(diff, old, new, (None, false), &mut found);
+    collect_differences(diff, old, new, (None, false), &mut found);
     found
 }
 
-fn differences<'t>(
+fn collect_differences<'t>(
     diff: &Diff<'t>,
     old: Option<&'t value::Message>,
     new: Option<&'t value::Message>,
     (inside, is_source_only): (Option<&str>, bool),
-    found: &mut Vec<Difference<'t>>,
+    found: &mut Vec<OptionDifference<'t>>,
 ) {
     let mut rows: BTreeMap<String, (Vec<&'t Entry>, Vec<&'t Entry>)> = BTreeMap::new();
     let wanted = |field: Field<'t>, entry: &Entry| {
@@ -298,13 +298,13 @@ fn differences<'t>(
         if wanted(field, entry) {
             // A renamed option is reported by its new name.
             let field = diff.new_field(field).unwrap_or(field);
-            rows.entry(key(field)).or_default().0.push(entry);
+            rows.entry(format_key(field)).or_default().0.push(entry);
         }
     }
     for entry in new.map_or(&[][..], |it| &it.entries) {
         let field = diff.new.field(entry.field);
         if wanted(field, entry) {
-            rows.entry(key(field)).or_default().1.push(entry);
+            rows.entry(format_key(field)).or_default().1.push(entry);
         }
     }
     for (name, (old, new)) in rows {
@@ -317,33 +317,39 @@ fn differences<'t>(
             && let (Some(before), Some(after)) =
                 (before.value.as_message(), after.value.as_message())
         {
-            differences(diff, Some(before), Some(after), (Some(&path), is_source_only), found);
-        } else if !equal(diff, &old, &new) {
-            found.push(Difference { path, old, new, is_source_only });
+            collect_differences(
+                diff,
+                Some(before),
+                Some(after),
+                (Some(&path), is_source_only),
+                found,
+            );
+        } else if !is_equal(diff, &old, &new) {
+            found.push(OptionDifference { path, old, new, is_source_only });
         }
     }
 }
 
 /// The name of a field in a path.
-fn key(field: Field<'_>) -> String {
+fn format_key(field: Field<'_>) -> String {
     if field.is_extension() { field.full_name() } else { field.name().to_owned() }
 }
 
-fn equal<'t>(diff: &Diff<'t>, old: &[&'t Entry], new: &[&'t Entry]) -> bool {
+fn is_equal<'t>(diff: &Diff<'t>, old: &[&'t Entry], new: &[&'t Entry]) -> bool {
     old.len() == new.len()
         && old.iter().zip(new).all(|(old, new)| match (&old.value, &new.value) {
             (Value::Message(before), Value::Message(after)) => {
                 let mut found = Vec::new();
-                differences(diff, Some(before), Some(after), (Some(""), false), &mut found);
+                collect_differences(diff, Some(before), Some(after), (Some(""), false), &mut found);
                 found.is_empty() && before.unknown == after.unknown
             }
-            _ => spelled(diff.old, old) == spelled(diff.new, new),
+            _ => format_entry(diff.old, old) == format_entry(diff.new, new),
         })
 }
 
 /// The wanted elements of a file that the old side has too, each with its pair.
 /// Map entries are left out, since nobody writes them.
-pub fn pairs<'t>(
+pub fn collect_pairs<'t>(
     diff: &Diff<'t>,
     new: File<'t>,
     wanted: impl Fn(Element<'t>) -> bool,
@@ -366,9 +372,9 @@ pub fn pairs<'t>(
 /// A change of an inherited value: elements get it from themselves, from an
 /// enclosing element, from the file, or from the edition.
 #[derive(Debug)]
-pub struct Inherited<'t> {
+pub struct InheritedChange<'t> {
     /// At the element if it sets the value itself on a side, or else at the file.
-    pub setting: Setting<'t>,
+    pub setting: OptionSetting<'t>,
     /// The old value.
     pub was: String,
     /// What it is.
@@ -377,11 +383,11 @@ pub struct Inherited<'t> {
     pub elements: Vec<Element<'t>>,
 }
 
-impl Inherited<'_> {
+impl InheritedChange<'_> {
     /// The elements that it changed for, in words.
     pub fn phrase(&self) -> String {
         match &self.elements[..] {
-            [one] => Holder::Element(*one).phrase(),
+            [one] => OptionOwner::Element(*one).phrase(),
             many => {
                 let noun = many[0].noun();
                 let same = many.iter().all(|it| it.noun() == noun);
@@ -395,12 +401,12 @@ impl Inherited<'_> {
 /// do not set the value are reported together at the file, unless an element
 /// between them and the file sets it, which is then reported. `own` finds the
 /// setting; `resolve` gives the value in effect for an element.
-pub fn inherited<'t>(
+pub fn find_inherited<'t>(
     files: (File<'t>, File<'t>),
     pairs: impl IntoIterator<Item = (Element<'t>, Element<'t>)>,
-    own: impl Fn(Holder<'t>) -> Option<&'t Entry>,
+    own: impl Fn(OptionOwner<'t>) -> Option<&'t Entry>,
     resolve: impl Fn(Element<'t>) -> &'t str,
-) -> Vec<Inherited<'t>> {
+) -> Vec<InheritedChange<'t>> {
     let mut found = Vec::new();
     let mut by_file: BTreeMap<(&str, &str), Vec<Element<'t>>> = BTreeMap::new();
     for (old, new) in pairs {
@@ -408,17 +414,18 @@ pub fn inherited<'t>(
         if was == is {
             continue;
         }
-        let setting = Setting::of((Holder::Element(old), Holder::Element(new)), &own);
+        let setting =
+            OptionSetting::of((OptionOwner::Element(old), OptionOwner::Element(new)), &own);
         if setting.old.is_some() || setting.new.is_some() {
             let (was, is) = (was.to_owned(), is.to_owned());
-            found.push(Inherited { setting, was, is, elements: vec![new] });
-        } else if !between(old, &own) && !between(new, &own) {
+            found.push(InheritedChange { setting, was, is, elements: vec![new] });
+        } else if !is_set_between(old, &own) && !is_set_between(new, &own) {
             by_file.entry((was, is)).or_default().push(new);
         }
     }
-    let holders = (Holder::File(files.0), Holder::File(files.1));
-    found.extend(by_file.into_iter().map(|((was, is), elements)| Inherited {
-        setting: Setting::of(holders, &own),
+    let holders = (OptionOwner::File(files.0), OptionOwner::File(files.1));
+    found.extend(by_file.into_iter().map(|((was, is), elements)| InheritedChange {
+        setting: OptionSetting::of(holders, &own),
         was: was.to_owned(),
         is: is.to_owned(),
         elements,
@@ -427,10 +434,13 @@ pub fn inherited<'t>(
 }
 
 /// Returns true if an enclosing element sets it.
-fn between<'t>(element: Element<'t>, own: &impl Fn(Holder<'t>) -> Option<&'t Entry>) -> bool {
+fn is_set_between<'t>(
+    element: Element<'t>,
+    own: &impl Fn(OptionOwner<'t>) -> Option<&'t Entry>,
+) -> bool {
     let mut next = element.parent();
     while let Some(parent) = next {
-        if own(Holder::Element(parent)).is_some() {
+        if own(OptionOwner::Element(parent)).is_some() {
             return true;
         }
         next = parent.parent();

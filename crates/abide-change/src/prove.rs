@@ -23,7 +23,7 @@ pub(crate) use self::cache::ProofCache;
 use self::notation::write;
 use crate::change::Change;
 use crate::diff::Diff;
-use crate::show::one_line;
+use crate::show::to_one_line;
 use crate::surface::{Direction, Surface};
 use crate::witness::Proof;
 
@@ -47,8 +47,8 @@ impl<'d, 't> Prover<'d, 't> {
     /// on name or number.
     pub fn prove_field(self, change: Change<Field<'t>>) -> Proof {
         let mut proof = Proof::default();
-        for (crossing, writer, reader) in self.crossings(change.old(), change.new()) {
-            crossing.field(writer, reader, &mut proof);
+        for (crossing, writer, reader) in self.start_transfers(change.old(), change.new()) {
+            crossing.prove_field(writer, reader, &mut proof);
         }
         proof
     }
@@ -70,8 +70,8 @@ impl<'d, 't> Prover<'d, 't> {
         let surfaces: Vec<Surface> =
             Surface::NOTATIONS.iter().copied().filter(|it| kept(it)).collect();
         let mut proof = self.prove_absence(old, new);
-        for (crossing, writer, reader) in self.crossings(old, new) {
-            crossing.field(Some(writer), Some(reader), &mut proof);
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
+            crossing.prove_field(Some(writer), Some(reader), &mut proof);
         }
         proof.on(&surfaces)
     }
@@ -80,8 +80,8 @@ impl<'d, 't> Prover<'d, 't> {
     /// a value that fits is read as something else.
     pub fn prove_replaced(self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = self.prove_field(Change::Both { old, new });
-        for (crossing, writer, reader) in self.crossings(old, new) {
-            crossing.mistaken(writer, reader, &mut proof);
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
+            crossing.prove_mistaken(writer, reader, &mut proof);
         }
         proof
     }
@@ -91,11 +91,11 @@ impl<'d, 't> Prover<'d, 't> {
     /// another name. `are_two` says that the two share nothing but the number.
     pub fn prove_converted(self, old: Field<'t>, new: Field<'t>, are_two: bool) -> Proof {
         let mut proof = self.prove_absence(old, new).on(&[Surface::Wire]);
-        for (crossing, writer, reader) in self.crossings(old, new) {
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
             let on_wire = crossing.on(Surface::Wire);
-            on_wire.field(Some(writer), Some(reader), &mut proof);
+            on_wire.prove_field(Some(writer), Some(reader), &mut proof);
             if are_two {
-                on_wire.mistaken(writer, reader, &mut proof);
+                on_wire.prove_mistaken(writer, reader, &mut proof);
             }
         }
         for change in [Change::Removed(old), Change::Added(new)] {
@@ -118,8 +118,8 @@ impl<'d, 't> Prover<'d, 't> {
     /// Returns what happens if a field that both sides have is absent.
     pub fn prove_absence(self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
-        for (crossing, writer, reader) in self.crossings(old, new) {
-            crossing.absence(writer, reader, &mut proof);
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
+            crossing.prove_absence(writer, reader, &mut proof);
         }
         proof
     }
@@ -128,10 +128,10 @@ impl<'d, 't> Prover<'d, 't> {
     /// the reader treats it as unset.
     pub fn prove_presence(self, old: Field<'t>, new: Field<'t>) -> Proof {
         let mut proof = Proof::default();
-        for (crossing, writer, reader) in self.crossings(old, new) {
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
             let forgets = (writer.presence(), reader.presence());
             if forgets == (Presence::Explicit, Presence::Implicit) {
-                crossing.forgotten(writer, reader, &mut proof);
+                crossing.prove_forgotten(writer, reader, &mut proof);
             }
         }
         proof
@@ -142,15 +142,15 @@ impl<'d, 't> Prover<'d, 't> {
     /// side write.
     pub fn prove_enum(self, old: Enum<'t>, new: Enum<'t>, numbers: [&[i32]; 2]) -> Proof {
         let mut proof = Proof::default();
-        for (crossing, writer, reader) in self.crossings(old, new) {
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
             let numbers = numbers[crossing.direction as usize];
-            for (crossing, from, to) in crossing.carriers(writer, reader) {
+            for (crossing, from, to) in crossing.list_carriers(writer, reader) {
                 for &number in numbers {
                     if crossing.is_proven(&proof) {
                         break;
                     }
-                    if let Some(value) = crossing.around_enum(from, number) {
-                        crossing.carry(&value, (Some(from), Some(to)), None, &mut proof);
+                    if let Some(value) = crossing.wrap_enum_value(from, number) {
+                        crossing.transfer(&value, (Some(from), Some(to)), None, &mut proof);
                     }
                 }
             }
@@ -162,9 +162,9 @@ impl<'d, 't> Prover<'d, 't> {
     /// enum.
     pub fn prove_enum_default(self, old: Enum<'t>, new: Enum<'t>) -> Proof {
         let mut proof = Proof::default();
-        for (crossing, writer, reader) in self.crossings(old, new) {
-            for (crossing, from, to) in crossing.carriers(writer, reader) {
-                crossing.absence(from, to, &mut proof);
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
+            for (crossing, from, to) in crossing.list_carriers(writer, reader) {
+                crossing.prove_absence(from, to, &mut proof);
             }
         }
         proof
@@ -178,7 +178,7 @@ impl<'d, 't> Prover<'d, 't> {
         value: Change<EnumValue<'t>>,
     ) -> Proof {
         let mut proof = Proof::default();
-        for (crossing, writer, reader) in self.crossings(old, new) {
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
             let named = match crossing.direction {
                 Direction::Backward => value.old(),
                 Direction::Forward => value.new(),
@@ -188,9 +188,9 @@ impl<'d, 't> Prover<'d, 't> {
             let printed = writer.values().find(|it| it.number() != 0);
             let (Some(named), Some(printed)) = (named, printed) else { continue };
             let spelling = Some((printed, named.name()));
-            for (crossing, from, to) in crossing.carriers(writer, reader) {
-                if let Some(value) = crossing.around_enum(from, printed.number()) {
-                    crossing.carry(&value, (Some(from), Some(to)), spelling, &mut proof);
+            for (crossing, from, to) in crossing.list_carriers(writer, reader) {
+                if let Some(value) = crossing.wrap_enum_value(from, printed.number()) {
+                    crossing.transfer(&value, (Some(from), Some(to)), spelling, &mut proof);
                 }
             }
         }
@@ -202,11 +202,12 @@ impl<'d, 't> Prover<'d, 't> {
     /// protobuf reader knows both names.
     pub fn prove_printed_name(self, old: Enum<'t>, new: Enum<'t>, number: i32) -> Proof {
         let mut proof = Proof::default();
-        for (crossing, writer, reader) in self.crossings(old, new) {
-            for (crossing, from, to) in crossing.carriers(writer, reader) {
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
+            for (crossing, from, to) in crossing.list_carriers(writer, reader) {
                 // The same value with the reader's types.
-                let back = self.crossing(crossing.direction.other());
-                let values = crossing.around_enum(from, number).zip(back.around_enum(to, number));
+                let back = self.start_transfer(crossing.direction.other());
+                let values =
+                    crossing.wrap_enum_value(from, number).zip(back.wrap_enum_value(to, number));
                 let Some((ours, theirs)) = values else { continue };
                 for surface in [Surface::Json, Surface::Text] {
                     if !crossing.is_on(surface) {
@@ -218,10 +219,15 @@ impl<'d, 't> Prover<'d, 't> {
                         && printed != other
                     {
                         let side = crossing.direction.reader();
-                        let other = one_line(&String::from_utf8_lossy(&other));
+                        let other = to_one_line(&String::from_utf8_lossy(&other));
                         let observed = format!("the {side} side prints it as `{other}`");
                         let reads = crossing.reader().message(theirs.ty);
-                        proof.add(crossing.witness(surface, (&ours, reads), printed, observed));
+                        proof.add(crossing.build_witness(
+                            surface,
+                            (&ours, reads),
+                            printed,
+                            observed,
+                        ));
                     }
                 }
             }

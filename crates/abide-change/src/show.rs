@@ -5,15 +5,15 @@ use abide_schema::value::Value;
 use abide_schema::{Enum, EnumValue, Field};
 
 /// A value of a field as shown in reports.
-pub fn shown(field: Field<'_>, value: &Value) -> String {
+pub fn format_value(field: Field<'_>, value: &Value) -> String {
     match value {
         Value::Bool(value) => value.to_string(),
         Value::I32(value) => value.to_string(),
         Value::I64(value) => value.to_string(),
         Value::U32(value) => value.to_string(),
         Value::U64(value) => value.to_string(),
-        Value::F32(value) => decimal(value.to_string(), format!("{value:e}")),
-        Value::F64(value) => decimal(value.to_string(), format!("{value:e}")),
+        Value::F32(value) => format_decimal(value.to_string(), format!("{value:e}")),
+        Value::F64(value) => format_decimal(value.to_string(), format!("{value:e}")),
         Value::String(value) => format!("{value:?}"),
         Value::Bytes(value) => format!("\"{}\"", value.escape_ascii()),
         Value::Enum(number) => {
@@ -22,18 +22,18 @@ pub fn shown(field: Field<'_>, value: &Value) -> String {
             name.map_or_else(|| number.to_string(), str::to_owned)
         }
         Value::Message(value) => {
-            format!("{{ {} }}", one_line(&Codec::new(field.tree).to_text(value)))
+            format!("{{ {} }}", to_one_line(&Codec::new(field.tree).to_text(value)))
         }
     }
 }
 
 /// A number as a person would write it: in plain digits, unless most are zeros.
-fn decimal(digits: String, scientific: String) -> String {
+fn format_decimal(digits: String, scientific: String) -> String {
     if digits.len() > 24 { scientific } else { digits }
 }
 
-pub(crate) fn shown_all(field: Field<'_>, values: &[&Value]) -> String {
-    let each: Vec<String> = values.iter().map(|value| shown(field, value)).collect();
+pub(crate) fn format_values(field: Field<'_>, values: &[&Value]) -> String {
+    let each: Vec<String> = values.iter().map(|value| format_value(field, value)).collect();
     match each.as_slice() {
         [] => "nothing".to_owned(),
         [one] => one.clone(),
@@ -42,13 +42,13 @@ pub(crate) fn shown_all(field: Field<'_>, values: &[&Value]) -> String {
 }
 
 /// Text format on one line.
-pub fn one_line(text: &str) -> String {
+pub fn to_one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 /// A value as a line of a report: repetitions are counted, and long text is cut
 /// off.
-pub(crate) fn shortened(text: &str) -> String {
+pub(crate) fn shorten(text: &str) -> String {
     const LONGEST: usize = 400;
     const UNIT: usize = 32;
     const RUN: usize = 48;
@@ -81,7 +81,7 @@ pub(crate) fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::shortened;
+    use super::shorten;
 
     #[test]
     fn what_repeats_is_counted() {
@@ -94,10 +94,10 @@ mod tests {
             (format!("{}n: 1", long("r: \"\" ", 300)), "r: \"\" r: \"\" r: \"\" …(×300)n: 1"),
             (long("é", 60), "ééé…(×60)"),
         ] {
-            assert_eq!(shortened(&text), short);
+            assert_eq!(shorten(&text), short);
         }
         let distinct: String = (0..1000).map(|at| format!("{at}, ")).collect();
-        let short = shortened(&distinct);
+        let short = shorten(&distinct);
         assert!(short.len() < 500 && short.ends_with("bytes more)"), "{short}");
     }
 }

@@ -5,11 +5,11 @@ use abide_schema::{Enum, EnumValue};
 /// The words of the name of each value of an enum, in the order of the values: in lower case, and
 /// without the prefix that all of them have or that is the name of the enum. Names with the same
 /// words differ in style alone: `Trailing`, `TRAILING` and `KIND_TRAILING` of an enum `Kind`.
-pub fn value_words(item: Enum<'_>) -> Vec<Vec<String>> {
+pub fn split_value_names(item: Enum<'_>) -> Vec<Vec<String>> {
     let first = item.values().next().map(EnumValue::name);
     // Of a single name nobody knows where its prefix ends.
     let is_single = item.values().all(|it| Some(it.name()) == first);
-    let prefix = if is_single { 0 } else { shared_prefix(item) };
+    let prefix = if is_single { 0 } else { find_shared_prefix(item) };
     let name = split(item.name()).concat();
     let words = |value: EnumValue<'_>| {
         let all = split(value.name());
@@ -23,7 +23,7 @@ pub fn value_words(item: Enum<'_>) -> Vec<Vec<String>> {
 }
 
 /// The length of the prefix that the names of all values share, up to an underscore.
-pub(crate) fn shared_prefix(item: Enum<'_>) -> usize {
+pub(crate) fn find_shared_prefix(item: Enum<'_>) -> usize {
     let names = || item.values().map(EnumValue::name);
     let first = names().next().unwrap_or_default();
     let is_shared = |end: &usize| names().all(|it| it.starts_with(&first[..*end]));

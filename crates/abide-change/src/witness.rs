@@ -1,7 +1,7 @@
 //! A value that shows a break, and the effects that such values prove.
 
 use crate::effects::Effects;
-use crate::show::shortened;
+use crate::show::shorten;
 use crate::surface::{Direction, Surface};
 
 /// A value that shows a break, replayed before it is shown.
@@ -27,7 +27,7 @@ pub struct Witness {
 impl Witness {
     /// The value as in reports for people: shortened, with repetitions counted.
     pub fn shown(&self) -> String {
-        shortened(&self.value)
+        shorten(&self.value)
     }
 }
 

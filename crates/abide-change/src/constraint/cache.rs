@@ -17,18 +17,23 @@ type Key = (&'static str, FileId, u32);
 
 impl ConstraintCache {
     /// Returns how the constraints of an element changed; `None` for what has none.
-    pub(crate) fn of(&self, old: Element<'_>, new: Element<'_>) -> Option<Arc<ConstraintChange>> {
+    pub(crate) fn compare(
+        &self,
+        old: Element<'_>,
+        new: Element<'_>,
+    ) -> Option<Arc<ConstraintChange>> {
         let key = |file, index| (old.noun(), file, index);
         match (old, new) {
-            (Element::Field(old), Element::Field(new)) => {
-                Some(self.0.of(key(old.id.file, old.id.index), || compare_fields(old, new)))
-            }
-            (Element::Oneof(old), Element::Oneof(new)) => {
-                Some(self.0.of(key(old.id.file, old.id.index), || compare_oneofs(old, new)))
-            }
-            (Element::Message(old), Element::Message(new)) => {
-                Some(self.0.of(key(old.id.file, old.id.index), || compare_messages(old, new)))
-            }
+            (Element::Field(old), Element::Field(new)) => Some(
+                self.0.get_or_compute(key(old.id.file, old.id.index), || compare_fields(old, new)),
+            ),
+            (Element::Oneof(old), Element::Oneof(new)) => Some(
+                self.0.get_or_compute(key(old.id.file, old.id.index), || compare_oneofs(old, new)),
+            ),
+            (Element::Message(old), Element::Message(new)) => Some(
+                self.0
+                    .get_or_compute(key(old.id.file, old.id.index), || compare_messages(old, new)),
+            ),
             _ => None,
         }
     }

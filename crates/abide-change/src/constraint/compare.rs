@@ -8,11 +8,11 @@ use abide_validate::sets::{Dialect, Included};
 use abide_validate::{Evaluation, Evaluator, sample};
 
 use super::constraint_change::{ConstraintChange, FacetChange, Inclusion};
-use super::inclusion::Sides;
+use super::inclusion::InclusionCheck;
 
 /// Combines both directions: whether the old side is included in the new one, and
 /// the reverse.
-fn inclusion<A, B>(old_in_new: &Included<A>, new_in_old: &Included<B>) -> Inclusion {
+fn join_directions<A, B>(old_in_new: &Included<A>, new_in_old: &Included<B>) -> Inclusion {
     match (old_in_new, new_in_old) {
         (Included::Unknown(why), _) | (_, Included::Unknown(why)) => {
             Inclusion::Unproven { why: why.clone() }
@@ -24,7 +24,7 @@ fn inclusion<A, B>(old_in_new: &Included<A>, new_in_old: &Included<B>) -> Inclus
     }
 }
 
-fn message_facets(limits: &MessageLimits) -> Vec<(&'static str, String, Place)> {
+fn list_message_facets(limits: &MessageLimits) -> Vec<(&'static str, String, Place)> {
     let disabled = limits.disabled.iter().map(|it| (it.1, "true".to_owned(), it.2));
     let exclusive = limits.exclusive.iter().map(|it| {
         let required = if it.required { ", required" } else { "" };
@@ -53,15 +53,15 @@ pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> ConstraintChange
     let (old_facets, new_facets) = (keep(old_facets), keep(new_facets));
     let old_rule = FieldLimits::new(old, &old_facets);
     let new_rule = FieldLimits::new(new, &new_facets);
-    let old_in_new = Sides { a: &a, b: &b }.fields(&old_rule, &new_rule);
-    let new_in_old = Sides { a: &b, b: &a }.fields(&new_rule, &old_rule);
-    let inclusion = inclusion(&old_in_new, &new_in_old);
+    let old_in_new = InclusionCheck { a: &a, b: &b }.include_fields(&old_rule, &new_rule);
+    let new_in_old = InclusionCheck { a: &b, b: &a }.include_fields(&new_rule, &old_rule);
+    let inclusion = join_directions(&old_in_new, &new_in_old);
     if inclusion == Inclusion::Equal {
         return ConstraintChange::equal();
     }
-    let tightened_by = shown(&a, old, &b, new, &old_in_new);
-    let loosened_by = shown(&b, new, &a, old, &new_in_old);
-    let facets = facet_changes((old, &old_facets), (new, &new_facets), &inclusion);
+    let tightened_by = build_example(&a, old, &b, new, &old_in_new);
+    let loosened_by = build_example(&b, new, &a, old, &new_in_old);
+    let facets = compare_facets((old, &old_facets), (new, &new_facets), &inclusion);
     ConstraintChange { inclusion, facets, tightened_by, loosened_by }
 }
 
@@ -92,7 +92,7 @@ fn is_same(old: Field<'_>, old_facets: &[Facet], new: Field<'_>, new_facets: &[F
 
 /// A whole message with these contents of a field, which one side accepts and the
 /// other rejects because of this field.
-fn shown(
+fn build_example(
     accepting: &Evaluator<'_>,
     field: Field<'_>,
     rejecting: &Evaluator<'_>,
@@ -103,14 +103,14 @@ fn shown(
     let ty = field.containing_message()?.id;
     let message = sample::complete(accepting, ty, Some((field.id, contents)))?;
     let there = other.containing_message()?.id;
-    replayed(accepting, &message, rejecting, there, |evaluation| {
+    is_replayed(accepting, &message, rejecting, there, |evaluation| {
         evaluation.violations.iter().any(|it| it.field == Some(other.id))
     })
     .then_some(message)
 }
 
 /// Returns true if one side accepts a message and the other rejects it as expected.
-fn replayed(
+fn is_replayed(
     accepting: &Evaluator<'_>,
     message: &value::Message,
     rejecting: &Evaluator<'_>,
@@ -127,7 +127,7 @@ fn replayed(
 
 /// The rules that differ, each with its own effect; `whole` is the effect of all of
 /// them together.
-fn facet_changes(
+fn compare_facets(
     (old, old_facets): (Field<'_>, &[Facet]),
     (new, new_facets): (Field<'_>, &[Facet]),
     whole: &Inclusion,
@@ -145,7 +145,7 @@ fn facet_changes(
             facets.iter().filter(|it| it.group() == group).cloned().collect()
         };
         let (was, is) = (of(old_facets), of(new_facets));
-        let differing: Vec<(Option<&Facet>, Option<&Facet>)> = paired(&was, &is)
+        let differing: Vec<(Option<&Facet>, Option<&Facet>)> = pair_facets(&was, &is)
             .into_iter()
             .filter(|(was, is)| {
                 let said =
@@ -169,9 +169,9 @@ fn facet_changes(
             let (a, b) = (Evaluator::new(old.tree), Evaluator::new(new.tree));
             let before = FieldLimits::new(old, old_facets);
             let after = FieldLimits::new(new, &swapped);
-            inclusion(
-                &Sides { a: &a, b: &b }.fields(&before, &after),
-                &Sides { a: &b, b: &a }.fields(&after, &before),
+            join_directions(
+                &InclusionCheck { a: &a, b: &b }.include_fields(&before, &after),
+                &InclusionCheck { a: &b, b: &a }.include_fields(&after, &before),
             )
         };
         for (was, is) in differing {
@@ -202,7 +202,10 @@ fn facet_changes(
 
 /// Facets with the same path, before and after. If each side has only one, its
 /// library does not matter.
-fn paired<'f>(was: &'f [Facet], is: &'f [Facet]) -> Vec<(Option<&'f Facet>, Option<&'f Facet>)> {
+fn pair_facets<'f>(
+    was: &'f [Facet],
+    is: &'f [Facet],
+) -> Vec<(Option<&'f Facet>, Option<&'f Facet>)> {
     let mut paths: Vec<&str> = Vec::new();
     for facet in was.iter().chain(is).filter(|it| it.path != "(none)") {
         if !paths.contains(&facet.path.as_str()) {
@@ -243,7 +246,7 @@ pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> ConstraintChange
             let rejects = |evaluation: &Evaluation| {
                 evaluation.violations.iter().any(|it| it.field.is_none() && it.path == to.name())
             };
-            replayed(accepting, &message, rejecting, to.message().id, rejects).then_some(message)
+            is_replayed(accepting, &message, rejecting, to.message().id, rejects).then_some(message)
         };
     let tightened = inclusion == Inclusion::Tightened;
     ConstraintChange {
@@ -264,9 +267,9 @@ pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> ConstraintChange
 pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> ConstraintChange {
     let (was, is) = (MessageLimits::of(old), MessageLimits::of(new));
     let (a, b) = (Evaluator::new(old.tree), Evaluator::new(new.tree));
-    let old_in_new = messages((&a, old, &was), (&b, new, &is));
-    let new_in_old = messages((&b, new, &is), (&a, old, &was));
-    let inclusion = inclusion(&old_in_new, &new_in_old);
+    let old_in_new = include_messages((&a, old, &was), (&b, new, &is));
+    let new_in_old = include_messages((&b, new, &is), (&a, old, &was));
+    let inclusion = join_directions(&old_in_new, &new_in_old);
     if inclusion == Inclusion::Equal {
         return ConstraintChange::equal();
     }
@@ -274,7 +277,7 @@ pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> Constraint
         Included::No(message) => message,
         _ => None,
     };
-    let (before, after) = (message_facets(&was), message_facets(&is));
+    let (before, after) = (list_message_facets(&was), list_message_facets(&is));
     let mut facets = Vec::new();
     let differ = |(key, text, _): &&(&str, String, Place), others: &[(&str, String, Place)]| {
         !others.iter().any(|it| it.0 == *key && it.1 == *text)
@@ -307,7 +310,10 @@ pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> Constraint
 type Side<'s, 't> = (&'s Evaluator<'t>, Message<'t>, &'s MessageLimits);
 
 /// Decides whether the rules of one message imply those of another.
-fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included<value::Message> {
+fn include_messages(
+    (a, from, was): Side<'_, '_>,
+    (b, to, is): Side<'_, '_>,
+) -> Included<value::Message> {
     let mut doubt = None;
     for dialect in Dialect::ALL {
         let newly = was.is_disabled(dialect) && !is.is_disabled(dialect);
@@ -315,7 +321,7 @@ fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included
             let shown = sample::rejected(b, to.id).and_then(|wrong| {
                 let bytes = Codec::new(b.tree()).encode(&wrong);
                 let message = Codec::new(a.tree()).decode(from.id, &bytes).ok()?;
-                replayed(a, &message, b, to.id, Evaluation::rejects).then_some(message)
+                is_replayed(a, &message, b, to.id, Evaluation::rejects).then_some(message)
             });
             match shown {
                 Some(message) => return Included::No(Some(message)),
@@ -339,7 +345,7 @@ fn messages((a, from, was): Side<'_, '_>, (b, to, is): Side<'_, '_>) -> Included
             continue;
         }
         match sample::unlike(a, from, &exclusive.fields).into_iter().find(|message| {
-            replayed(a, message, b, to.id, |evaluation| {
+            is_replayed(a, message, b, to.id, |evaluation| {
                 evaluation.violations.iter().any(|it| it.field.is_none() && it.path.is_empty())
             })
         }) {

@@ -19,13 +19,17 @@ use abide_validate::sets::{
 use abide_validate::{Evaluator, sample};
 
 /// A pair of sides: does `b` accept everything that `a` accepts?
-pub(super) struct Sides<'j, 'a, 'b> {
+pub(super) struct InclusionCheck<'j, 'a, 'b> {
     pub(super) a: &'j Evaluator<'a>,
     pub(super) b: &'j Evaluator<'b>,
 }
 
-impl<'a, 'b> Sides<'_, 'a, 'b> {
-    pub(super) fn fields(&self, a: &FieldLimits<'a>, b: &FieldLimits<'b>) -> Included<Contents> {
+impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
+    pub(super) fn include_fields(
+        &self,
+        a: &FieldLimits<'a>,
+        b: &FieldLimits<'b>,
+    ) -> Included<Contents> {
         let mut doubt = Inconclusive::new();
         let mut unseen = false;
         for part in &b.parts {
@@ -39,7 +43,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             let mut proven = false;
             let mut why = None;
             for candidate in &candidates {
-                match self.parts(a, candidate, b, part) {
+                match self.include_dialects(a, candidate, b, part) {
                     Included::Yes => proven = true,
                     Included::No(Some(contents)) => {
                         let values: Vec<&Value> = contents.iter().collect();
@@ -60,7 +64,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             }
         }
         // A message that is checked by its own rules on one side only.
-        if let Some(found) = self.nested(a, b) {
+        if let Some(found) = self.include_nested(a, b) {
             match found {
                 Included::Yes => {}
                 Included::No(Some(contents)) => return Included::No(Some(contents)),
@@ -72,7 +76,11 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     }
 
     /// Handles nested messages that `b` checks by their own rules and `a` does not.
-    fn nested(&self, a: &FieldLimits<'a>, b: &FieldLimits<'b>) -> Option<Included<Contents>> {
+    fn include_nested(
+        &self,
+        a: &FieldLimits<'a>,
+        b: &FieldLimits<'b>,
+    ) -> Option<Included<Contents>> {
         let (DatumKind::Message, DatumKind::Message) = (a.single().shape, b.single().shape) else {
             return None;
         };
@@ -90,7 +98,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         }
         let wrong = sample::rejected(self.b, ty);
         let contents = wrong.and_then(|wrong| {
-            let wrong = self.back(&Datum::Message(wrong), b.single(), a.single())?;
+            let wrong = self.convert_datum(&Datum::Message(wrong), b.single(), a.single())?;
             let contents = sample::around(self.a, a, &wrong)?;
             let values: Vec<&Value> = contents.iter().collect();
             let accepted = sample::contents(self.a, a, &values) == Acceptance::Accepted;
@@ -103,11 +111,11 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     }
 
     /// A datum of `b` as one of `a`.
-    fn back(&self, datum: &Datum, from: ValueType, to: ValueType) -> Option<Datum> {
+    fn convert_datum(&self, datum: &Datum, from: ValueType, to: ValueType) -> Option<Datum> {
         convert(self.b.tree(), datum, from, self.a.tree(), to)
     }
 
-    fn parts(
+    fn include_dialects(
         &self,
         a: &FieldLimits<'a>,
         pa: &DialectLimits,
@@ -127,13 +135,13 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             };
         }
         match a.field.cardinality() {
-            Cardinality::Singular => self.singular(a, pa, b, pb),
-            Cardinality::Repeated | Cardinality::Map => self.lists(a, pa, b, pb),
+            Cardinality::Singular => self.include_singular(a, pa, b, pb),
+            Cardinality::Repeated | Cardinality::Map => self.include_lists(a, pa, b, pb),
         }
     }
 
     /// Returns true if `a` accepts the contents and `b` rejects them.
-    fn shows(
+    fn is_counterexample(
         &self,
         a: &FieldLimits<'a>,
         pa: &DialectLimits,
@@ -145,13 +153,13 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         if self.a.contents(a, pa, &values) != Acceptance::Accepted {
             return false;
         }
-        let Some(there) = self.there(a, b, contents) else { return false };
+        let Some(there) = self.convert_contents(a, b, contents) else { return false };
         let values: Vec<&Value> = there.iter().collect();
         matches!(self.b.contents(b, pb, &values), Acceptance::Rejected(_))
     }
 
     /// The same contents in the other tree.
-    fn there(
+    fn convert_contents(
         &self,
         a: &FieldLimits<'a>,
         b: &FieldLimits<'b>,
@@ -177,7 +185,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         each.collect()
     }
 
-    fn singular(
+    fn include_singular(
         &self,
         a: &FieldLimits<'a>,
         pa: &DialectLimits,
@@ -192,7 +200,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             special.extend(zero.map(|zero| vec![zero]));
         }
         for contents in special {
-            if self.shows(a, pa, b, pb, &contents) {
+            if self.is_counterexample(a, pa, b, pb, &contents) {
                 return Included::No(Some(contents));
             }
         }
@@ -213,14 +221,14 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
             }
             Some(vec![a.single().value(self.a.tree(), datum)?])
         };
-        match self.values(&pa.values, &pb.values, without_zero) {
+        match self.include_values(&pa.values, &pb.values, without_zero) {
             Included::Yes => doubt.into_included(),
             Included::Unknown(why) => Included::Unknown(why),
             Included::No(datum) => Included::No(datum.as_ref().and_then(contents)),
         }
     }
 
-    fn lists(
+    fn include_lists(
         &self,
         a: &FieldLimits<'a>,
         pa: &DialectLimits,
@@ -229,14 +237,14 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     ) -> Included<Contents> {
         let mut doubt = Inconclusive::new();
         let mut unseen = false;
-        if self.shows(a, pa, b, pb, &Vec::new()) {
+        if self.is_counterexample(a, pa, b, pb, &Vec::new()) {
             return Included::No(Some(Vec::new()));
         }
         let any = Length { least: 0, most: None };
         let (count_a, count_b) =
             if pa.skip { (any, pb.items.count) } else { (pa.items.count, pb.items.count) };
         if !pb.opaque.is_subset(&pa.opaque) {
-            doubt.add(opaque_why(pb.opaque.difference(&pa.opaque)));
+            doubt.add(explain_opaque(pb.opaque.difference(&pa.opaque)));
         }
         let nothing = !pa.skip
             && (pa.values.accepts_nothing(self.a.tree())
@@ -255,7 +263,9 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 continue;
             }
             match sample::list(self.a, a, pa, count, distinct, None) {
-                Some(list) if self.shows(a, pa, b, pb, &list) => return Included::No(Some(list)),
+                Some(list) if self.is_counterexample(a, pa, b, pb, &list) => {
+                    return Included::No(Some(list));
+                }
                 None if count > sample::MANY && !distinct => {
                     // One item that can be repeated is enough.
                     if sample::list(self.a, a, pa, 1, false, None).is_some() {
@@ -270,15 +280,15 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         if pb.items.unique && !unique_a && pa.keys.is_none() && count_a.most.is_none_or(|it| it > 1)
         {
             let list = sample::list(self.a, a, pa, count_a.least.max(2), false, None);
-            match list.filter(|list| self.shows(a, pa, b, pb, list)) {
+            match list.filter(|list| self.is_counterexample(a, pa, b, pb, list)) {
                 Some(list) => return Included::No(Some(list)),
                 None => doubt.add("no list that shows the difference was found"),
             }
         }
         // The items themselves.
-        let mut sets = vec![(self.values(&pa.values, &pb.values, false), false)];
+        let mut sets = vec![(self.include_values(&pa.values, &pb.values, false), false)];
         if let (Some(ka), Some(kb)) = (&pa.keys, &pb.keys) {
-            sets.push((self.values(ka, kb, false), true));
+            sets.push((self.include_values(ka, kb, false), true));
         }
         for (included, key) in sets {
             match included {
@@ -287,7 +297,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
                 Included::No(None) => unseen = true,
                 Included::No(Some(datum)) => {
                     let list = sample::list(self.a, a, pa, least, distinct, Some((&datum, key)));
-                    match list.filter(|list| self.shows(a, pa, b, pb, list)) {
+                    match list.filter(|list| self.is_counterexample(a, pa, b, pb, list)) {
                         Some(list) => return Included::No(Some(list)),
                         None => doubt.add("no list that shows the difference was found"),
                     }
@@ -299,7 +309,12 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
 
     /// Decides whether each value that `a` accepts is accepted by `b`; `without_zero`
     /// where zero cannot occur.
-    fn values(&self, a: &ValueLimits, b: &ValueLimits, without_zero: bool) -> Included<Datum> {
+    fn include_values(
+        &self,
+        a: &ValueLimits,
+        b: &ValueLimits,
+        without_zero: bool,
+    ) -> Included<Datum> {
         if b.skip || b.set == ValueSet::All && b.opaque.is_empty() {
             return Included::Yes;
         }
@@ -325,7 +340,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         }
         let mut doubt = Inconclusive::new();
         if !b.opaque.is_subset(&a.opaque) {
-            doubt.add(opaque_why(b.opaque.difference(&a.opaque)));
+            doubt.add(explain_opaque(b.opaque.difference(&a.opaque)));
         }
         let zero = a.single.zero();
         if a.zero_passes && !without_zero {
@@ -339,7 +354,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         let found = match (&b.set, a.single.shape) {
             (ValueSet::All, _) => Included::Yes,
             (ValueSet::Numbers(set, now), DatumKind::Number(kind)) => {
-                self.numbers(a, kind, b, (set, now), without_zero)
+                self.include_numbers(a, kind, b, (set, now), without_zero)
             }
             (ValueSet::Strings(strings), _) => {
                 let own = match &a.set {
@@ -368,7 +383,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
         }
     }
 
-    fn numbers(
+    fn include_numbers(
         &self,
         a: &ValueLimits,
         kind: NumberKind,
@@ -410,7 +425,7 @@ impl<'a, 'b> Sides<'_, 'a, 'b> {
     }
 }
 
-fn opaque_why<'o>(facets: impl Iterator<Item = &'o String>) -> String {
+fn explain_opaque<'o>(facets: impl Iterator<Item = &'o String>) -> String {
     let facets: Vec<_> = facets.map(|facet| format!("`{facet}`")).collect();
     format!("{} cannot be compared", facets.join(", "))
 }

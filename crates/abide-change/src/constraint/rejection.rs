@@ -4,12 +4,12 @@ use abide_schema::value::{self, Codec};
 use abide_schema::{Element, Tree};
 use abide_validate::{Violation, evaluate};
 
-use crate::show::one_line;
+use crate::show::to_one_line;
 use crate::surface::{Direction, Surface};
 use crate::witness::{Proof, Witness};
 
 /// A value that one side accepts, as a witness that the other side rejects it.
-pub fn rejection(
+pub fn prove_rejection(
     direction: Direction,
     writer: &Tree,
     value: &value::Message,
@@ -42,7 +42,7 @@ pub fn rejection(
         direction,
         message: writer.message(value.ty).full_name(),
         reader: holder.full_name(),
-        value: one_line(&Codec::new(writer).to_text(value)),
+        value: to_one_line(&Codec::new(writer).to_text(value)),
         bytes,
         observed: format!("the {side} side rejects it: {path}{}", violation.reason),
     })

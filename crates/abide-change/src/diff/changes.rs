@@ -36,7 +36,7 @@ macro_rules! changes {
             });
             let is_settled = |change: &Change<$view<'t>>| match *change {
                 Change::Both { old, new } => self.$settled(old, new),
-                Change::Added(_) | Change::Removed(_) => self.came_or_went_along(*change),
+                Change::Added(_) | Change::Removed(_) => self.has_moved_with_parent(*change),
             };
             let is_incomplete = self.is_incomplete();
             let is_known = |change: &Change<$view<'t>>| match *change {
@@ -122,7 +122,7 @@ mod tests {
     use abide_schema::{FileDecl, SourceFile, Tree};
 
     use crate::diff::Diff;
-    use crate::diff::same_text::equal_tokens;
+    use crate::diff::same_text::has_equal_tokens;
 
     fn tree(text: &str) -> Tree {
         let (path, text) = ("a.proto".into(), text.as_bytes().into());
@@ -142,7 +142,7 @@ mod tests {
             ("// 2023\nmessage M { int32 a= 1; string b = 2; }\n", true),
             ("", false),
         ] {
-            assert_eq!(equal_tokens(text.as_bytes(), other.as_bytes()), equal, "{other}");
+            assert_eq!(has_equal_tokens(text.as_bytes(), other.as_bytes()), equal, "{other}");
             let (old, new) = (tree(text), tree(other));
             assert_eq!(Diff::of(&old, &new).file_changes().is_empty(), equal, "{other}");
         }

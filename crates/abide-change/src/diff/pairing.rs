@@ -19,11 +19,11 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::Diff;
-use super::pairs::{Pairs, pair_across, pair_by, pair_by_votes, pairs_by, twin};
-use super::same_text::equal_text;
+use super::pairs::{PairMap, pair_across, pair_by, pair_by_votes, pairs_by, twin};
+use super::same_text::has_equal_text;
 use super::structure::may_be_renamed;
 use crate::element::{base_name, have_equal_names, top_level};
-use crate::value_words::value_words;
+use crate::value_words::split_value_names;
 
 /// Pairs messages, enums and services, each by the same expression over their
 /// pairs and those of both sides.
@@ -55,16 +55,16 @@ impl<'t> Diff<'t> {
             same_old: vec![None; new.files().len()],
             went_whole: Vec::new(),
             came_whole: Vec::new(),
-            files: Pairs::default(),
-            packages: Pairs::default(),
-            messages: Pairs::default(),
-            fields: Pairs::default(),
-            converted: Pairs::default(),
-            oneofs: Pairs::default(),
-            enums: Pairs::default(),
-            values: Pairs::default(),
-            services: Pairs::default(),
-            methods: Pairs::default(),
+            files: PairMap::default(),
+            packages: PairMap::default(),
+            messages: PairMap::default(),
+            fields: PairMap::default(),
+            converted: PairMap::default(),
+            oneofs: PairMap::default(),
+            enums: PairMap::default(),
+            values: PairMap::default(),
+            services: PairMap::default(),
+            methods: PairMap::default(),
             users: Default::default(),
             extensions: Default::default(),
             weighed_shapes: AtomicBool::new(false),
@@ -100,7 +100,7 @@ impl<'t> Diff<'t> {
         let equal: Vec<(File<'t>, File<'t>)> = old
             .into_par_iter()
             .filter_map(|old| Some((old, self.new_file(old)?)))
-            .filter(|&(old, new)| equal_text(old, new))
+            .filter(|&(old, new)| has_equal_text(old, new))
             .collect();
         for (old, new) in &equal {
             self.same[old.id.0 as usize] = Some(new.id);
@@ -108,7 +108,7 @@ impl<'t> Diff<'t> {
         }
         // The names in equal texts may lead to other types now.
         let turned: Vec<(File<'t>, File<'t>)> =
-            equal.into_par_iter().filter(|&(old, new)| !self.equal_links(old, new)).collect();
+            equal.into_par_iter().filter(|&(old, new)| !self.has_equal_links(old, new)).collect();
         for (old, new) in turned {
             self.same[old.id.0 as usize] = None;
             self.same_old[new.id.0 as usize] = None;
@@ -116,7 +116,7 @@ impl<'t> Diff<'t> {
     }
 
     /// Returns true if each name in two equal texts leads to types of one name.
-    fn equal_links(&self, old: File<'t>, new: File<'t>) -> bool {
+    fn has_equal_links(&self, old: File<'t>, new: File<'t>) -> bool {
         if old.is_linked_as(new) {
             return true;
         }
@@ -249,7 +249,7 @@ impl<'t> Diff<'t> {
     }
 
     fn pair_members(&mut self) {
-        let pairs = self.messages.sorted();
+        let pairs = self.messages.collect_sorted();
         let alike: Vec<bool> = pairs.par_iter().map(|&pair| self.have_equal_fields(pair)).collect();
         for ((old, new), alike) in pairs.into_iter().zip(alike) {
             let (old, new) = (self.old.message(old), self.new.message(new));
@@ -263,10 +263,10 @@ impl<'t> Diff<'t> {
             }
             self.pair_oneofs(old, new);
         }
-        for (old, new) in self.enums.sorted() {
+        for (old, new) in self.enums.collect_sorted() {
             self.pair_values(self.old.enumeration(old), self.new.enumeration(new));
         }
-        for (old, new) in self.services.sorted() {
+        for (old, new) in self.services.collect_sorted() {
             let view = |tree, id| Service { tree, id };
             self.pair_methods(view(self.old, old), view(self.new, new));
         }
@@ -330,7 +330,7 @@ impl<'t> Diff<'t> {
         pair_by(&mut self.values, &before, &after, |it| it.id, |it| it.name());
         // Nor was one whose name is only spelled in another style.
         let stems: [FxHashMap<EnumValueId, String>; 2] = [old, new].map(|it| {
-            let words = value_words(it).into_iter().map(|it| it.concat());
+            let words = split_value_names(it).into_iter().map(|it| it.concat());
             it.values().map(|it| it.id).zip(words).collect()
         });
         let stem = |of: usize, it: EnumValue<'t>| stems[of].get(&it.id).filter(|it| !it.is_empty());
@@ -358,7 +358,7 @@ impl<'t> Diff<'t> {
         pair_by(&mut self.methods, &before, &after, |it| it.id, |it| it.name());
         // A method without a name is told by what it alone takes and gives.
         let streams = |it: Method<'t>| (it.decl().client_streaming, it.decl().server_streaming);
-        let twin = |id| self.messages.twin(&self.same, id);
+        let twin = |id| self.messages.find_twin(&self.same, id);
         let old_key = |it: Method<'t>| {
             let (input, output) = (twin(it.input()?.id)?, twin(it.output()?.id)?);
             Some((streams(it), input, output))
@@ -401,7 +401,7 @@ impl<'t> Diff<'t> {
             &before,
             &after,
             |it| it.id,
-            |it| Some((self.messages.twin(&self.same, it.extendee()?.id)?, it.number())),
+            |it| Some((self.messages.find_twin(&self.same, it.extendee()?.id)?, it.number())),
             |it| Some((it.extendee()?.id, it.number())),
         );
         // What extends another message is another extension.
@@ -410,7 +410,7 @@ impl<'t> Diff<'t> {
             &before,
             &after,
             |it| it.id,
-            |it| Some((self.messages.twin(&self.same, it.extendee()?.id)?, it.full_name())),
+            |it| Some((self.messages.find_twin(&self.same, it.extendee()?.id)?, it.full_name())),
             |it| Some((it.extendee()?.id, it.full_name())),
         );
         // Of one that does not link nobody knows what it extends.
@@ -441,7 +441,7 @@ impl<'t> Diff<'t> {
                 |it| it.id,
                 |it| {
                     let holder = it.containing_message()?.id;
-                    Some((self.messages.twin(&self.same, holder)?, it.number()))
+                    Some((self.messages.find_twin(&self.same, holder)?, it.number()))
                 },
                 |it| Some((it.containing_message()?.id, it.number())),
             );

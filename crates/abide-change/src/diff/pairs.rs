@@ -19,18 +19,18 @@ pub(super) use twin;
 
 /// Pairs of one kind of element, in both directions.
 #[derive(Debug)]
-pub(super) struct Pairs<K> {
+pub(super) struct PairMap<K> {
     pub(super) new_of: FxHashMap<K, K>,
     pub(super) old_of: FxHashMap<K, K>,
 }
 
-impl<K> Default for Pairs<K> {
+impl<K> Default for PairMap<K> {
     fn default() -> Self {
-        Pairs { new_of: FxHashMap::default(), old_of: FxHashMap::default() }
+        PairMap { new_of: FxHashMap::default(), old_of: FxHashMap::default() }
     }
 }
 
-impl<K: Copy + Ord + Hash> Pairs<K> {
+impl<K: Copy + Ord + Hash> PairMap<K> {
     pub(super) fn are_free(&self, old: K, new: K) -> bool {
         !self.new_of.contains_key(&old) && !self.old_of.contains_key(&new)
     }
@@ -52,16 +52,16 @@ impl<K: Copy + Ord + Hash> Pairs<K> {
     }
 
     /// Every pair, in the order of the old side.
-    pub(super) fn sorted(&self) -> Vec<(K, K)> {
+    pub(super) fn collect_sorted(&self) -> Vec<(K, K)> {
         let mut pairs: Vec<(K, K)> = self.new_of.iter().map(|(&old, &new)| (old, new)).collect();
         pairs.sort_unstable();
         pairs
     }
 }
 
-impl Pairs<MessageId> {
+impl PairMap<MessageId> {
     /// The other side of an old message, that of a file with a twin included.
-    pub(super) fn twin(&self, same: &[Option<FileId>], old: MessageId) -> Option<MessageId> {
+    pub(super) fn find_twin(&self, same: &[Option<FileId>], old: MessageId) -> Option<MessageId> {
         twin!(same, old).or_else(|| self.new_of.get(&old).copied())
     }
 }
@@ -69,7 +69,7 @@ impl Pairs<MessageId> {
 /// Pairs what is free on both sides and has an equal key, in the order of
 /// declaration.
 pub(super) fn pair_by<T: Copy, I: Copy + Ord + Hash, K: Eq + Hash>(
-    pairs: &mut Pairs<I>,
+    pairs: &mut PairMap<I>,
     old: &[T],
     new: &[T],
     id: impl Fn(T) -> I,
@@ -85,14 +85,14 @@ pub(super) fn pairs_by<T: Copy, I: Copy + Ord + Hash, K: Eq + Hash>(
     id: impl Fn(T) -> I,
     key: impl Fn(T) -> K,
 ) -> Vec<(I, I)> {
-    let mut pairs = Pairs::default();
+    let mut pairs = PairMap::default();
     pair_by(&mut pairs, &old.collect::<Vec<T>>(), &new.collect::<Vec<T>>(), id, key);
-    pairs.sorted()
+    pairs.collect_sorted()
 }
 
 /// The same with a key for each side. What has no key stays free.
 pub(super) fn pair_across<T: Copy, I: Copy + Ord + Hash, K: Eq + Hash>(
-    pairs: &mut Pairs<I>,
+    pairs: &mut PairMap<I>,
     old: &[T],
     new: &[T],
     id: impl Fn(T) -> I,
@@ -130,7 +130,7 @@ pub(super) fn pair_across<T: Copy, I: Copy + Ord + Hash, K: Eq + Hash>(
 
 /// Pairs what shares most first, where that is enough; of equals the first.
 pub(super) fn pair_by_votes<I: Copy + Ord + Hash>(
-    pairs: &mut Pairs<I>,
+    pairs: &mut PairMap<I>,
     mut votes: Vec<(I, I)>,
     enough: impl Fn(usize, I, I) -> bool,
 ) {

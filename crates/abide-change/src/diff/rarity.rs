@@ -13,17 +13,17 @@ const UNIQUE: usize = 1000;
 
 /// How many elements of different names have each of some features. The versions
 /// of an API repeat its elements under one name.
-pub(super) struct Rarity {
+pub(super) struct FeatureFrequency {
     names: FxHashMap<Feature, usize>,
 }
 
-impl Rarity {
+impl FeatureFrequency {
     /// The rarity of these features among all elements of both sides, each with its
     /// name and what it has.
     pub(super) fn of(
         features: &FxHashSet<Feature>,
         everything: impl ParallelIterator<Item = (Vec<Feature>, Vec<Feature>)>,
-    ) -> Rarity {
+    ) -> FeatureFrequency {
         let known = everything.flat_map_iter(|(name, own)| {
             let asked = own.into_iter().filter(|it| features.contains(it));
             asked.map(|it| (it, name.clone())).collect::<Vec<_>>()
@@ -32,7 +32,7 @@ impl Rarity {
         known.sort_unstable();
         known.dedup();
         let each = known.chunk_by(|a, b| a.0 == b.0);
-        Rarity { names: each.map(|named| (named[0].0, named.len())).collect() }
+        FeatureFrequency { names: each.map(|named| (named[0].0, named.len())).collect() }
     }
 
     /// Returns true if all that two elements of different names share says at least as much

@@ -22,10 +22,10 @@ pub struct RenamedType<'t> {
 impl<'t> Diff<'t> {
     /// The types of other packages that a package still uses, now by other names; in
     /// the order of their first use.
-    pub fn renamed_types(&self, old: Package<'t>, new: Package<'t>) -> Vec<RenamedType<'t>> {
+    pub fn find_renamed_types(&self, old: Package<'t>, new: Package<'t>) -> Vec<RenamedType<'t>> {
         let mut renamed: Vec<RenamedType<'t>> = Vec::new();
         let mut places: FxHashMap<Type, usize> = FxHashMap::default();
-        self.each_renamed_use(new, |user, ty, (was, is)| {
+        self.visit_renamed_uses(new, |user, ty, (was, is)| {
             // What moved itself is reported as such, and so is a type of the package.
             if was.package() == old || user.0.package() != old {
                 return;
@@ -45,10 +45,10 @@ impl<'t> Diff<'t> {
 
     /// The fields, extensions and methods in the package of a renamed type that use it, or a type
     /// inside it; each with both sides.
-    pub fn users_beside(&self, ty: Element<'t>) -> Vec<(Element<'t>, Element<'t>)> {
+    pub fn collect_users(&self, ty: Element<'t>) -> Vec<(Element<'t>, Element<'t>)> {
         let Some(package) = self.new_package(ty.package()) else { return Vec::new() };
         let mut users = Vec::new();
-        self.each_renamed_use(package, |user, _, (was, _)| {
+        self.visit_renamed_uses(package, |user, _, (was, _)| {
             let mut around = std::iter::successors(Some(was), |it| it.parent());
             if around.any(|it| it == ty) {
                 users.push(user);
@@ -59,13 +59,13 @@ impl<'t> Diff<'t> {
 
     /// Offers every use of a type in a package that has another name now: both sides of the user,
     /// the old type, and both sides of the type.
-    fn each_renamed_use(
+    fn visit_renamed_uses(
         &self,
         new: Package<'t>,
         mut offer: impl FnMut((Element<'t>, Element<'t>), Type, (Element<'t>, Element<'t>)),
     ) {
         let mut note = |user, ty: Type, now: Type| {
-            if let Some(both) = self.renamed(ty, now) {
+            if let Some(both) = self.find_renamed(ty, now) {
                 offer(user, ty, both);
             }
         };
@@ -98,7 +98,7 @@ impl<'t> Diff<'t> {
     }
 
     /// Two types that are one type with two names.
-    fn renamed(&self, old: Type, new: Type) -> Option<(Element<'t>, Element<'t>)> {
+    fn find_renamed(&self, old: Type, new: Type) -> Option<(Element<'t>, Element<'t>)> {
         let (old, new) = match (old, new) {
             (Type::Message(old), Type::Message(new)) => {
                 (Element::Message(self.old.message(old)), Element::Message(self.new.message(new)))

@@ -46,7 +46,7 @@ held! {
 
 impl<'t> Diff<'t> {
     /// Returns true if an element is on one side alone, and so is what holds it.
-    pub(super) fn came_or_went_along<T: Held<'t> + Copy>(&self, change: Change<T>) -> bool {
+    pub(super) fn has_moved_with_parent<T: Held<'t> + Copy>(&self, change: Change<T>) -> bool {
         match change {
             Change::Added(new) => new.holder().is_some_and(|it| self.old_element(it).is_none()),
             Change::Removed(old) => old.holder().is_some_and(|it| self.new_element(it).is_none()),
@@ -58,8 +58,8 @@ impl<'t> Diff<'t> {
         let ranges = |it: Message<'t>| it.extension_ranges().is_empty();
         ranges(old)
             && ranges(new)
-            && self.equal_homes(Element::Message(old), Element::Message(new))
-            && self.equal_options(old.options(), new.options())
+            && self.has_equal_homes(Element::Message(old), Element::Message(new))
+            && self.has_equal_options(old.options(), new.options())
     }
 
     pub(super) fn is_settled_field(&self, old: Field<'t>, new: Field<'t>) -> bool {
@@ -70,32 +70,32 @@ impl<'t> Diff<'t> {
             && (was.number, was.label, was.proto3_optional)
                 == (is.number, is.label, is.proto3_optional)
             && old.name() == new.name()
-            && self.equal_types(old, new)
-            && self.equal_oneofs(old, new)
+            && self.has_equal_types(old, new)
+            && self.has_equal_oneofs(old, new)
             && match (old.options(), new.options()) {
                 (None, None) => true,
                 (before, after) => {
-                    self.equal_options(before, after) && self.equal_constrained(old, new)
+                    self.has_equal_options(before, after) && self.has_equal_constraints(old, new)
                 }
             }
     }
 
     pub(super) fn is_settled_oneof(&self, old: Oneof<'t>, new: Oneof<'t>) -> bool {
-        old.name() == new.name() && self.equal_options(old.options(), new.options())
+        old.name() == new.name() && self.has_equal_options(old.options(), new.options())
     }
 
     pub(super) fn is_settled_enum(&self, old: Enum<'t>, new: Enum<'t>) -> bool {
         let values = |it: Enum<'t>| it.values().map(|it| (it.number(), it.name()));
         old.features() == new.features()
             && values(old).eq(values(new))
-            && self.equal_homes(Element::Enum(old), Element::Enum(new))
-            && self.equal_options(old.options(), new.options())
+            && self.has_equal_homes(Element::Enum(old), Element::Enum(new))
+            && self.has_equal_options(old.options(), new.options())
     }
 
     pub(super) fn is_settled_value(&self, old: EnumValue<'t>, new: EnumValue<'t>) -> bool {
         old.number() == new.number()
             && old.name() == new.name()
-            && self.equal_options(old.options(), new.options())
+            && self.has_equal_options(old.options(), new.options())
     }
 
     /// Returns what services offer depends on options of their files; they are few.
@@ -106,7 +106,7 @@ impl<'t> Diff<'t> {
     pub(super) fn is_settled_method(&self, old: Method<'t>, new: Method<'t>) -> bool {
         let streams = |it: Method<'t>| (it.decl().client_streaming, it.decl().server_streaming);
         let equal = |old: Option<Message<'t>>, new: Option<Message<'t>>| match (old, new) {
-            (Some(old), Some(new)) => self.same_message(old, new),
+            (Some(old), Some(new)) => self.is_same_message(old, new),
             _ => false,
         };
         old.name() == new.name()
@@ -115,30 +115,30 @@ impl<'t> Diff<'t> {
             && equal(old.output(), new.output())
             // Types that options name are looked up from the package.
             && old.package().name() == new.package().name()
-            && self.equal_options(old.options(), new.options())
+            && self.has_equal_options(old.options(), new.options())
     }
 
     /// Returns true if two elements have one full name, in two files that are one.
-    fn equal_homes(&self, old: Element<'t>, new: Element<'t>) -> bool {
+    fn has_equal_homes(&self, old: Element<'t>, new: Element<'t>) -> bool {
         have_equal_names(old, new) && self.new_file(old.file()) == Some(new.file())
     }
 
     /// Returns true if two fields have one type and one way to be encoded, and the keys
     /// and values of two maps have.
-    fn equal_types(&self, old: Field<'t>, new: Field<'t>) -> bool {
+    fn has_equal_types(&self, old: Field<'t>, new: Field<'t>) -> bool {
         old.features() == new.features()
             && old.ty() != Type::Unresolved
-            && self.same_type(old.ty(), new.ty())
+            && self.is_same_type(old.ty(), new.ty())
             && match (entries(old), entries(new)) {
                 (None, None) => old.is_map() == new.is_map(),
                 (Some([key, value]), Some([new_key, new_value])) => {
-                    self.equal_types(key, new_key) && self.equal_types(value, new_value)
+                    self.has_equal_types(key, new_key) && self.has_equal_types(value, new_value)
                 }
                 _ => false,
             }
     }
 
-    fn equal_oneofs(&self, old: Field<'t>, new: Field<'t>) -> bool {
+    fn has_equal_oneofs(&self, old: Field<'t>, new: Field<'t>) -> bool {
         match (old.real_oneof(), new.real_oneof()) {
             (None, None) => old.oneof().is_some() == new.oneof().is_some(),
             (Some(old), Some(new)) => self.new_oneof(old) == Some(new),
@@ -149,10 +149,10 @@ impl<'t> Diff<'t> {
     /// Returns true if annotations of two fields whose options and types are equal are
     /// about the same values: an enum may declare others, and what is said of a
     /// message concerns its fields.
-    fn equal_constrained(&self, old: Field<'t>, new: Field<'t>) -> bool {
+    fn has_equal_constraints(&self, old: Field<'t>, new: Field<'t>) -> bool {
         let around = old.parent().zip(new.parent());
         let element = |it: Field<'t>| entries(it).map_or(it, |[_, value]| value);
-        around.is_some_and(|(old, new)| self.equal_options(old.options(), new.options()))
+        around.is_some_and(|(old, new)| self.has_equal_options(old.options(), new.options()))
             && match (element(old).ty(), element(new).ty()) {
                 (Type::Scalar(_), Type::Scalar(_)) => true,
                 (Type::Enum(old), Type::Enum(new)) => twin!(self.same, old) == Some(new),
@@ -170,15 +170,19 @@ impl<'t> Diff<'t> {
 
     /// Returns true if two options messages have the same values in the same order, of
     /// options that are declared in files which are the same.
-    fn equal_options(&self, old: Option<&value::Message>, new: Option<&value::Message>) -> bool {
+    fn has_equal_options(
+        &self,
+        old: Option<&value::Message>,
+        new: Option<&value::Message>,
+    ) -> bool {
         match (old, new) {
             (None, None) => true,
-            (Some(old), Some(new)) => self.equal_messages(old, new),
+            (Some(old), Some(new)) => self.has_equal_messages(old, new),
             _ => false,
         }
     }
 
-    fn equal_messages(&self, old: &value::Message, new: &value::Message) -> bool {
+    fn has_equal_messages(&self, old: &value::Message, new: &value::Message) -> bool {
         old.unknown == new.unknown
             && old.entries.len() == new.entries.len()
             && old.entries.iter().zip(&new.entries).all(|(old, new)| {
@@ -186,7 +190,7 @@ impl<'t> Diff<'t> {
                     && match (&old.value, &new.value) {
                         (Value::Message(old), Value::Message(new)) => {
                             twin!(self.same, old.ty) == Some(new.ty)
-                                && self.equal_messages(old, new)
+                                && self.has_equal_messages(old, new)
                         }
                         // An enum may be declared elsewhere, and have other names for its numbers.
                         (Value::Enum(was), Value::Enum(is)) => {

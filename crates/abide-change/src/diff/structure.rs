@@ -13,12 +13,12 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::Diff;
 use super::pairs::pair_by;
-use super::rarity::{Feature, Rarity};
+use super::rarity::{Feature, FeatureFrequency};
 use crate::element::{base_name, entries, have_equal_names, top_level};
 use crate::surface::Direction;
 
 /// What is known of a type or a package besides its full name.
-struct Profile<T> {
+struct ShapeProfile<T> {
     of: T,
     /// What it holds; sorted, without duplicates.
     features: Vec<Feature>,
@@ -57,7 +57,7 @@ const COMMON: usize = 32;
 
 /// What besides their shapes joins two elements, or parts them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tie {
+enum Relation {
     /// A user of the old one that is still there uses the new one instead.
     Successor,
     /// They are at home in the same package or the same file, and no user of
@@ -73,16 +73,16 @@ enum Tie {
 type Successors = FxHashMap<Type, Vec<Type>>;
 
 /// What can tie an old type to a new one.
-struct Ties {
+struct RelationIndex {
     successors: Successors,
     /// For each old file, whether what it declares could be at home somewhere in
     /// the new tree.
     homes: Vec<bool>,
 }
 
-impl Ties {
+impl RelationIndex {
     /// Returns true if what an old file declares can be tied to anything but as a
-    /// [`Tie::Stranger`].
+    /// [`Relation::Stranger`].
     fn may_be(&self, file: FileId, ty: Option<Type>) -> bool {
         match ty.and_then(|ty| self.successors.get(&ty)) {
             Some(used) => !used.is_empty(),
@@ -95,14 +95,14 @@ impl Ties {
 /// version of a package stands beside it or takes its place, but it is no other
 /// name of it.
 pub(super) fn may_be_renamed(old: Package<'_>, new: Package<'_>) -> bool {
-    match (version(old), version(new)) {
+    match (read_version(old), read_version(new)) {
         (Some(old), Some(new)) => old == new,
         _ => true,
     }
 }
 
 /// The version of a package as it is written, wherever it is in the name.
-fn version(package: Package<'_>) -> Option<String> {
+fn read_version(package: Package<'_>) -> Option<String> {
     PackageVersion::from_package(package.name()).map(|it| it.text)
 }
 
@@ -113,7 +113,7 @@ impl<'t> Diff<'t> {
         let new = self.new.packages().filter(|it| it.is_judged());
         let new = new.filter(|it| self.old_package(*it).is_none());
         let tie = |old, new| {
-            if may_be_renamed(old, new) { Tie::Neighbour } else { Tie::Stranger }
+            if may_be_renamed(old, new) { Relation::Neighbour } else { Relation::Stranger }
         };
         let everything = || self.old.packages().chain(self.new.packages()).collect();
         let stayed = self.old.packages().filter(|it| self.new_package(*it).is_some());
@@ -121,7 +121,7 @@ impl<'t> Diff<'t> {
         for (old, new) in matches(
             old.collect(),
             new.collect(),
-            |it| package_profile(it, &common),
+            |it| profile_package(it, &common),
             Package::full_name,
             |_| true,
             tie,
@@ -134,7 +134,7 @@ impl<'t> Diff<'t> {
     pub(super) fn pair_types_by_structure(&mut self) {
         // What encloses is paired before what is enclosed: nested types of
         // renamed messages go by their simple names.
-        let ties = Ties { successors: self.successors(), homes: self.homes() };
+        let ties = RelationIndex { successors: self.find_successors(), homes: self.find_homes() };
         let top = |it: &Message<'t>| it.parent().is_none();
         self.pair_messages(&ties, &top);
         self.pair_nested();
@@ -147,12 +147,12 @@ impl<'t> Diff<'t> {
     }
 
     /// All elements of a kind, those of both sides.
-    fn everything<T, I: Iterator<Item = T>>(&self, of: impl Fn(File<'t>) -> I) -> Vec<T> {
+    fn collect_everything<T, I: Iterator<Item = T>>(&self, of: impl Fn(File<'t>) -> I) -> Vec<T> {
         self.weighed_shapes.store(true, Ordering::Relaxed);
         self.old.files().chain(self.new.files()).flat_map(of).collect()
     }
 
-    fn successors(&self) -> Successors {
+    fn find_successors(&self) -> Successors {
         let mut successors = Successors::default();
         // Only of what has no pair yet anybody will ask.
         let is_free = |it: Type| match it {
@@ -165,21 +165,21 @@ impl<'t> Diff<'t> {
         };
         let of_message = |it: Message<'t>| Type::Message(it.id);
         let judged = || self.old_files().filter(|it| it.is_judged());
-        for old in judged().flat_map(File::all_fields).filter(|it| is_free(held_type(*it))) {
+        for old in judged().flat_map(File::all_fields).filter(|it| is_free(find_held_type(*it))) {
             let Some(holder) = old.containing_message().and_then(|it| self.new_message(it)) else {
                 continue;
             };
             let new = match old.is_extension() {
                 false => holder.field_numbered(old.number()),
-                true => self.extension_numbered(holder, old.number()),
+                true => self.find_extension(holder, old.number()),
             };
-            note(held_type(old), new.map(held_type));
+            note(find_held_type(old), new.map(find_held_type));
         }
         let paired = |old: Service<'t>| Some((old, self.new_service(old)?));
         let methods = judged()
             .flat_map(File::services)
             .filter_map(paired)
-            .flat_map(|(old, new)| methods_by_name(old, new));
+            .flat_map(|(old, new)| match_methods(old, new));
         for (old, new) in methods {
             for side in [Method::input, Method::output] {
                 if let Some(old) = side(old).map(of_message).filter(|it| is_free(*it)) {
@@ -205,17 +205,17 @@ impl<'t> Diff<'t> {
         before.intersection(&after).count() * 2 > before.len().max(after.len())
     }
 
-    /// For each old file whether a [`Tie::Neighbour`] of what it declares may be.
-    fn homes(&self) -> Vec<bool> {
+    /// A flag for each old file: true if a [`Relation::Neighbour`] of what it declares may be.
+    fn find_homes(&self) -> Vec<bool> {
         // By name and version: a release brings as many files of one name as it has packages.
         let mut came: FxHashMap<&str, BTreeMap<_, Vec<File<'t>>>> = FxHashMap::default();
         for new in self.new_files().filter(|it| self.old_file(*it).is_none()) {
             let named = came.entry(base_name(new)).or_default();
-            named.entry(version(new.package())).or_default().push(new);
+            named.entry(read_version(new.package())).or_default().push(new);
         }
         let has_home = |old: File<'t>| {
             let moved = || {
-                let was = version(old.package());
+                let was = read_version(old.package());
                 let named = came.get(base_name(old)).into_iter().flatten();
                 let alike =
                     named.filter(move |(is, _)| was.is_none() || is.is_none() || was == **is);
@@ -229,30 +229,30 @@ impl<'t> Diff<'t> {
         files.into_par_iter().map(has_home).collect()
     }
 
-    fn tie(
+    fn find_relation(
         &self,
         old: Element<'t>,
         new: Element<'t>,
         users: Option<(&Successors, Type, Type)>,
-    ) -> Tie {
+    ) -> Relation {
         if let Some((successors, was, is)) = users
             && let Some(used) = successors.get(&was)
         {
-            return if used.contains(&is) { Tie::Successor } else { Tie::Stranger };
+            return if used.contains(&is) { Relation::Successor } else { Relation::Stranger };
         }
         // What messages enclose goes with them: many have a `State`.
         if let (Some(was), Some(is)) = (old.parent(), new.parent())
             && self.new_element(was) != Some(is)
         {
-            return Tie::Stranger;
+            return Relation::Stranger;
         }
         let near = self.new_package(old.package()) == Some(new.package())
             || self.new_file(old.file()) == Some(new.file())
             || self.may_have_moved(old.file(), new.file());
-        if near { Tie::Neighbour } else { Tie::Stranger }
+        if near { Relation::Neighbour } else { Relation::Stranger }
     }
 
-    fn pair_messages(&mut self, ties: &Ties, wanted: &dyn Fn(&Message<'t>) -> bool) {
+    fn pair_messages(&mut self, ties: &RelationIndex, wanted: &dyn Fn(&Message<'t>) -> bool) {
         let free = |it: &Message<'t>| !it.is_map_entry() && wanted(it);
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.all_messages());
         let old = old.filter(free).filter(|it| self.new_message(*it).is_none());
@@ -260,17 +260,17 @@ impl<'t> Diff<'t> {
         let new = new.filter(free).filter(|it| self.old_message(*it).is_none());
         let tie = |old: Message<'t>, new: Message<'t>| {
             let users = (&ties.successors, Type::Message(old.id), Type::Message(new.id));
-            self.tie(Element::Message(old), Element::Message(new), Some(users))
+            self.find_relation(Element::Message(old), Element::Message(new), Some(users))
         };
         let may = |old: Message<'t>| ties.may_be(old.id.file, Some(Type::Message(old.id)));
         for (old, new) in matches(
             old.collect(),
             new.collect(),
-            message_profile,
+            profile_message,
             Message::full_name,
             may,
             tie,
-            || self.everything(File::all_messages),
+            || self.collect_everything(File::all_messages),
         ) {
             self.messages.add(old.id, new.id);
         }
@@ -278,7 +278,7 @@ impl<'t> Diff<'t> {
 
     /// Pairs what messages of two names enclose, by simple names.
     fn pair_nested(&mut self) {
-        let pairs = self.messages.sorted().into_par_iter();
+        let pairs = self.messages.collect_sorted().into_par_iter();
         let pairs = pairs.map(|(old, new)| (self.old.message(old), self.new.message(new)));
         let open = pairs
             .filter(|(old, new)| !have_equal_names(Element::Message(*old), Element::Message(*new)))
@@ -312,13 +312,14 @@ impl<'t> Diff<'t> {
         if !self.has_free_types() {
             return;
         }
-        let mut uses = self.uses_by_extensions();
-        uses.extend(self.uses_by_methods());
-        let mut open: Vec<(Message<'t>, Message<'t>)> = (self.messages.sorted().into_iter())
-            .map(|(old, new)| (self.old.message(old), self.new.message(new)))
-            .collect();
+        let mut uses = self.collect_extension_uses();
+        uses.extend(self.collect_method_uses());
+        let mut open: Vec<(Message<'t>, Message<'t>)> =
+            (self.messages.collect_sorted().into_iter())
+                .map(|(old, new)| (self.old.message(old), self.new.message(new)))
+                .collect();
         while !open.is_empty() {
-            uses.extend(open.into_iter().flat_map(|(old, new)| uses_by_fields(old, new)));
+            uses.extend(open.into_iter().flat_map(|(old, new)| collect_field_uses(old, new)));
             open = self.pair_used(std::mem::take(&mut uses));
         }
     }
@@ -334,21 +335,21 @@ impl<'t> Diff<'t> {
         old.any(|it| self.new_element(it).is_none()) && new.any(|it| self.old_element(it).is_none())
     }
 
-    fn uses_by_extensions(&self) -> Vec<(Type, Type)> {
+    fn collect_extension_uses(&self) -> Vec<(Type, Type)> {
         let old = self.old_files().flat_map(File::all_fields).filter(|it| it.is_extension());
         let pair = |old: Field<'t>| {
             let holder = self.new_message(old.extendee()?)?;
-            let new = self.extension_numbered(holder, old.number())?;
-            Some((held_type(old), held_type(new)))
+            let new = self.find_extension(holder, old.number())?;
+            Some((find_held_type(old), find_held_type(new)))
         };
         old.filter_map(pair).collect()
     }
 
-    fn uses_by_methods(&self) -> Vec<(Type, Type)> {
+    fn collect_method_uses(&self) -> Vec<(Type, Type)> {
         let mut uses = Vec::new();
         for old in self.old_files().flat_map(File::services) {
             let Some(new) = self.new_service(old) else { continue };
-            for (old, new) in methods_by_name(old, new) {
+            for (old, new) in match_methods(old, new) {
                 for side in [Method::input, Method::output] {
                     let pair = side(old).zip(new.and_then(side));
                     uses.extend(
@@ -360,7 +361,7 @@ impl<'t> Diff<'t> {
         uses
     }
 
-    fn extension_numbered(&self, holder: Message<'t>, number: i32) -> Option<Field<'t>> {
+    fn find_extension(&self, holder: Message<'t>, number: i32) -> Option<Field<'t>> {
         self.extensions(Direction::Forward, holder).find(|it| it.number() == number)
     }
 
@@ -378,7 +379,8 @@ impl<'t> Diff<'t> {
         }
         let mut found: Vec<(usize, usize, Element<'t>, Element<'t>)> = Vec::new();
         for ((old, new), uses) in counted {
-            let (Some(old), Some(new)) = (element(self.old, old), element(self.new, new)) else {
+            let (Some(old), Some(new)) = (find_element(self.old, old), find_element(self.new, new))
+            else {
                 continue;
             };
             let is_free = old.file().is_judged()
@@ -389,10 +391,14 @@ impl<'t> Diff<'t> {
                 (Element::Message(old), Element::Message(new))
                     if !old.is_map_entry() && !new.is_map_entry() =>
                 {
-                    likeness(&message_profile(old), &message_profile(new), Tie::Successor)
+                    measure_similarity(
+                        &profile_message(old),
+                        &profile_message(new),
+                        Relation::Successor,
+                    )
                 }
                 (Element::Enum(old), Element::Enum(new)) => {
-                    likeness(&enum_profile(old), &enum_profile(new), Tie::Successor)
+                    measure_similarity(&profile_enum(old), &profile_enum(new), Relation::Successor)
                 }
                 _ => None,
             };
@@ -415,40 +421,40 @@ impl<'t> Diff<'t> {
         self.pair_enclosed(paired)
     }
 
-    fn pair_enums(&mut self, ties: &Ties) {
+    fn pair_enums(&mut self, ties: &RelationIndex) {
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.all_enums());
         let old = old.filter(|it| self.new_enum(*it).is_none());
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.all_enums());
         let new = new.filter(|it| self.old_enum(*it).is_none());
         let tie = |old: Enum<'t>, new: Enum<'t>| {
             let users = (&ties.successors, Type::Enum(old.id), Type::Enum(new.id));
-            self.tie(Element::Enum(old), Element::Enum(new), Some(users))
+            self.find_relation(Element::Enum(old), Element::Enum(new), Some(users))
         };
         let may = |old: Enum<'t>| ties.may_be(old.id.file, Some(Type::Enum(old.id)));
         for (old, new) in
-            matches(old.collect(), new.collect(), enum_profile, Enum::full_name, may, tie, || {
-                self.everything(File::all_enums)
+            matches(old.collect(), new.collect(), profile_enum, Enum::full_name, may, tie, || {
+                self.collect_everything(File::all_enums)
             })
         {
             self.enums.add(old.id, new.id);
         }
     }
 
-    fn pair_services(&mut self, ties: &Ties) {
+    fn pair_services(&mut self, ties: &RelationIndex) {
         let old = self.old_files().filter(|it| it.is_judged()).flat_map(|it| it.services());
         let old = old.filter(|it| self.new_service(*it).is_none());
         let new = self.new_files().filter(|it| it.is_judged()).flat_map(|it| it.services());
         let new = new.filter(|it| self.old_service(*it).is_none());
-        let tie = |old, new| self.tie(Element::Service(old), Element::Service(new), None);
+        let tie = |old, new| self.find_relation(Element::Service(old), Element::Service(new), None);
         let may = |old: Service<'t>| ties.may_be(old.id.file, None);
         for (old, new) in matches(
             old.collect(),
             new.collect(),
-            service_profile,
+            profile_service,
             Service::full_name,
             may,
             tie,
-            || self.everything(File::services),
+            || self.collect_everything(File::services),
         ) {
             self.services.add(old.id, new.id);
         }
@@ -467,7 +473,7 @@ impl<'t> Diff<'t> {
         let mut alike: FxHashMap<_, (usize, Vec<Service<'t>>)> = FxHashMap::default();
         let key_of_old = |it: Service<'t>| {
             let home = self.new_package(it.package())?.id;
-            Some((home, methods(it, |it| self.new_message(it))?))
+            Some((home, collect_signatures(it, |it| self.new_message(it))?))
         };
         for it in &old {
             if let Some(key) = key_of_old(*it) {
@@ -475,7 +481,7 @@ impl<'t> Diff<'t> {
             }
         }
         for &it in &new {
-            if let Some(key) = methods(it, Some)
+            if let Some(key) = collect_signatures(it, Some)
                 && let Some((_, found)) = alike.get_mut(&(it.package().id, key))
             {
                 found.push(it);
@@ -493,7 +499,7 @@ impl<'t> Diff<'t> {
 }
 
 /// The methods of an old service, each with the one that has its name.
-fn methods_by_name<'t>(
+fn match_methods<'t>(
     old: Service<'t>,
     new: Service<'t>,
 ) -> impl Iterator<Item = (Method<'t>, Option<Method<'t>>)> {
@@ -505,22 +511,22 @@ fn methods_by_name<'t>(
 }
 
 /// The types of the fields of one message that have one number or one name.
-fn uses_by_fields(old: Message<'_>, new: Message<'_>) -> Vec<(Type, Type)> {
+fn collect_field_uses(old: Message<'_>, new: Message<'_>) -> Vec<(Type, Type)> {
     let mut uses = Vec::new();
-    for old in old.fields().filter(|it| !matches!(held_type(*it), Type::Scalar(_))) {
+    for old in old.fields().filter(|it| !matches!(find_held_type(*it), Type::Scalar(_))) {
         let (numbered, named) = (new.field_numbered(old.number()), new.field_named(old.name()));
         let twins = numbered.into_iter().chain(named.filter(|it| Some(*it) != numbered));
-        uses.extend(twins.map(|new| (held_type(old), held_type(new))));
+        uses.extend(twins.map(|new| (find_held_type(old), find_held_type(new))));
     }
     uses
 }
 
 /// The type of a field; of a map, that of its values.
-fn held_type(field: Field<'_>) -> Type {
+fn find_held_type(field: Field<'_>) -> Type {
     entries(field).map_or(field, |[_, value]| value).ty()
 }
 
-fn element(tree: &Tree, ty: Type) -> Option<Element<'_>> {
+fn find_element(tree: &Tree, ty: Type) -> Option<Element<'_>> {
     match ty {
         Type::Message(id) => Some(Element::Message(tree.message(id))),
         Type::Enum(id) => Some(Element::Enum(tree.enumeration(id))),
@@ -534,7 +540,7 @@ type Signature<'t> = (&'t str, [bool; 2], [MessageId; 2]);
 
 /// The methods of a service in the order of their names, with types as `twin`
 /// knows them; `None` where there is no method, or a type is not to be found.
-fn methods<'t>(
+fn collect_signatures<'t>(
     service: Service<'t>,
     twin: impl Fn(Message<'t>) -> Option<Message<'t>>,
 ) -> Option<Vec<Signature<'t>>> {
@@ -547,17 +553,17 @@ fn methods<'t>(
     (!methods.is_empty()).then_some(methods)
 }
 
-fn feature(parts: impl Hash) -> Feature {
+fn hash_feature(parts: impl Hash) -> Feature {
     let mut hasher = FxHasher::default();
     parts.hash(&mut hasher);
     hasher.finish()
 }
 
-fn profile<T>(
+fn build_profile<T>(
     of: T,
     hints: impl Iterator<Item = Feature>,
     features: impl Iterator<Item = Feature>,
-) -> Profile<T> {
+) -> ShapeProfile<T> {
     let set = |features: &mut dyn Iterator<Item = Feature>| {
         let mut features: Vec<Feature> = features.collect();
         features.sort_unstable();
@@ -566,27 +572,30 @@ fn profile<T>(
     };
     let (mut hints, mut features) = (hints, features);
     let standard = Vec::new();
-    Profile { of, features: set(&mut features), hints: set(&mut hints), standard }
+    ShapeProfile { of, features: set(&mut features), hints: set(&mut hints), standard }
 }
 
 /// `common` are the components of names that others keep: to share one of them, such
 /// as the name of a company, says nothing.
-fn package_profile<'t>(package: Package<'t>, common: &FxHashSet<&str>) -> Profile<Package<'t>> {
+fn profile_package<'t>(
+    package: Package<'t>,
+    common: &FxHashSet<&str>,
+) -> ShapeProfile<Package<'t>> {
     // The version is the part of a name that changes most.
     let components = package.name().split('.');
     let components = components.filter(|it| PackageVersion::parse_component(it).is_none());
     let stem: Vec<&str> = components.collect();
     let hints = stem.iter().map(|component| match common.contains(component) {
-        true => feature((component, &stem)),
-        false => feature(component),
+        true => hash_feature((component, &stem)),
+        false => hash_feature(component),
     });
     let types = package.files().flat_map(top_level);
     let types = types.filter(|it| !matches!(it, Element::Field(_)));
-    let types = types.map(|it| feature((it.noun(), it.name())));
-    profile(package, hints, types)
+    let types = types.map(|it| hash_feature((it.noun(), it.name())));
+    build_profile(package, hints, types)
 }
 
-fn message_profile(message: Message<'_>) -> Profile<Message<'_>> {
+fn profile_message(message: Message<'_>) -> ShapeProfile<Message<'_>> {
     let of_field = |field: Field<'_>| {
         let kind = match field.ty() {
             Type::Scalar(scalar) => scalar.number(),
@@ -594,27 +603,30 @@ fn message_profile(message: Message<'_>) -> Profile<Message<'_>> {
             Type::Enum(_) => -2,
             Type::Unresolved => -3,
         };
-        feature((field.number(), field.name(), kind, field.cardinality()))
+        hash_feature((field.number(), field.name(), kind, field.cardinality()))
     };
     let is_standard = |it: &Field<'_>| STANDARD_FIELDS.contains(&it.name());
     let standard = message.fields().filter(is_standard).map(of_field).collect();
     let fields = message.fields().map(of_field);
-    Profile { standard, ..profile(message, std::iter::once(feature(message.name())), fields) }
+    ShapeProfile {
+        standard,
+        ..build_profile(message, std::iter::once(hash_feature(message.name())), fields)
+    }
 }
 
-fn enum_profile(item: Enum<'_>) -> Profile<Enum<'_>> {
-    let values = item.values().map(|value| feature((value.number(), value.name())));
-    profile(item, std::iter::once(feature(item.name())), values)
+fn profile_enum(item: Enum<'_>) -> ShapeProfile<Enum<'_>> {
+    let values = item.values().map(|value| hash_feature((value.number(), value.name())));
+    build_profile(item, std::iter::once(hash_feature(item.name())), values)
 }
 
-fn service_profile(service: Service<'_>) -> Profile<Service<'_>> {
-    let methods = service.methods().map(|it| feature(it.name()));
-    profile(service, std::iter::once(feature(service.name())), methods)
+fn profile_service(service: Service<'_>) -> ShapeProfile<Service<'_>> {
+    let methods = service.methods().map(|it| hash_feature(it.name()));
+    build_profile(service, std::iter::once(hash_feature(service.name())), methods)
 }
 
 /// Who of the new side has a feature, and how many of the old side have.
 #[derive(Default)]
-struct Sharers {
+struct FeatureOwners {
     old: usize,
     new: Vec<usize>,
 }
@@ -625,25 +637,28 @@ struct Sharers {
 fn matches<T: Copy + Send + Sync>(
     old: Vec<T>,
     new: Vec<T>,
-    profile: impl Fn(T) -> Profile<T> + Sync,
+    profile: impl Fn(T) -> ShapeProfile<T> + Sync,
     name: impl Fn(T) -> String,
     may: impl Fn(T) -> bool + Sync,
-    tie: impl Fn(T, T) -> Tie + Sync,
+    tie: impl Fn(T, T) -> Relation + Sync,
     everything: impl Fn() -> Vec<T>,
 ) -> Vec<(T, T)> {
     if new.is_empty() || !old.iter().any(|it| may(*it)) {
         return Vec::new();
     }
-    let shapes = |of: Vec<T>| of.into_par_iter().map(&profile).collect::<Vec<Profile<T>>>();
+    let shapes = |of: Vec<T>| of.into_par_iter().map(&profile).collect::<Vec<ShapeProfile<T>>>();
     let (old, new) = (shapes(old), shapes(new));
     // A shape as a whole is a trait, too: types of common fields may be rare.
-    let traits = |profile: &Profile<T>| {
-        let hints = profile.hints.iter().map(|hint| feature(("hint", hint)));
+    let traits = |profile: &ShapeProfile<T>| {
+        let hints = profile.hints.iter().map(|hint| hash_feature(("hint", hint)));
         let all = profile.features.iter().copied().chain(hints);
-        all.chain([feature(&profile.features), feature((&profile.features, &profile.hints))])
-            .collect::<Vec<Feature>>()
+        all.chain([
+            hash_feature(&profile.features),
+            hash_feature((&profile.features, &profile.hints)),
+        ])
+        .collect::<Vec<Feature>>()
     };
-    let mut index: FxHashMap<Feature, Sharers> = FxHashMap::default();
+    let mut index: FxHashMap<Feature, FeatureOwners> = FxHashMap::default();
     for feature in old.iter().filter(|it| may(it.of)).flat_map(traits) {
         index.entry(feature).or_default();
     }
@@ -660,7 +675,7 @@ fn matches<T: Copy + Send + Sync>(
             }
         }
     }
-    let likely = |profile: &Profile<T>| -> Vec<usize> {
+    let likely = |profile: &ShapeProfile<T>| -> Vec<usize> {
         let sharers = traits(profile).into_iter().filter_map(|it| index.get(&it));
         let rare = sharers.filter(|it| it.old <= COMMON && it.new.len() <= COMMON);
         let mut likely: Vec<usize> = rare.flat_map(|it| &it.new).copied().collect();
@@ -673,12 +688,12 @@ fn matches<T: Copy + Send + Sync>(
         let (tie, new) = (&tie, &new);
         likely(profile).into_iter().filter_map(move |to| {
             let tie = tie(profile.of, new[to].of);
-            Some((likeness(profile, &new[to], tie)?, from, to))
+            Some((measure_similarity(profile, &new[to], tie)?, from, to))
         })
     });
-    let mut pairs: Vec<(Likeness, usize, usize)> = scored.collect();
+    let mut pairs: Vec<(ShapeSimilarity, usize, usize)> = scored.collect();
     let shared = |from: usize, to: usize| {
-        let Profile { features, standard, .. } = &old[from];
+        let ShapeProfile { features, standard, .. } = &old[from];
         let new = &new[to].features;
         let is_said = move |it: &Feature| has(new, *it) && !standard.contains(it);
         features.iter().copied().filter(is_said)
@@ -687,10 +702,10 @@ fn matches<T: Copy + Send + Sync>(
     let asked: FxHashSet<Feature> = by_shape.flat_map(|&(_, from, to)| shared(from, to)).collect();
     if !asked.is_empty() {
         let named = |it: T| {
-            let Profile { features, hints, .. } = profile(it);
+            let ShapeProfile { features, hints, .. } = profile(it);
             (hints, features)
         };
-        let rarity = Rarity::of(&asked, everything().into_par_iter().map(named));
+        let rarity = FeatureFrequency::of(&asked, everything().into_par_iter().map(named));
         pairs.retain(|&(it, from, to)| !it.by_shape || rarity.is_evidence(shared(from, to)));
     } else {
         pairs.retain(|(it, ..)| !it.by_shape);
@@ -713,7 +728,7 @@ fn matches<T: Copy + Send + Sync>(
 
 /// How alike two elements are.
 #[derive(Clone, Copy)]
-struct Likeness {
+struct ShapeSimilarity {
     /// In thousandths.
     score: usize,
     /// True if nothing but what they hold says that they are one.
@@ -728,7 +743,11 @@ fn has(features: &[Feature], it: Feature) -> bool {
 /// Returns how alike two elements are; `None` where they are two rather than one that was
 /// renamed. One that kept a part of its name may have changed more than one that
 /// did not.
-fn likeness<T>(old: &Profile<T>, new: &Profile<T>, tie: Tie) -> Option<Likeness> {
+fn measure_similarity<T>(
+    old: &ShapeProfile<T>,
+    new: &ShapeProfile<T>,
+    tie: Relation,
+) -> Option<ShapeSimilarity> {
     let common = |old: &[Feature], new: &[Feature]| old.iter().filter(|it| has(new, **it)).count();
     let shared = common(&old.features, &new.features);
     let most = old.features.len().max(new.features.len());
@@ -738,12 +757,12 @@ fn likeness<T>(old: &Profile<T>, new: &Profile<T>, tie: Tie) -> Option<Likeness>
     // Two that hold nothing are alike in nothing but their names.
     let alike = (shared * 900).checked_div(most).unwrap_or(if kept_name { 900 } else { 0 });
     let enough = match tie {
-        Tie::Stranger => false,
-        Tie::Successor | Tie::Neighbour if kept_name => alike >= 300,
-        Tie::Successor => shared >= 1 && alike >= 500,
-        Tie::Neighbour => shared >= 2 && alike >= 750,
+        Relation::Stranger => false,
+        Relation::Successor | Relation::Neighbour if kept_name => alike >= 300,
+        Relation::Successor => shared >= 1 && alike >= 500,
+        Relation::Neighbour => shared >= 2 && alike >= 750,
     };
     let score = alike + (names * 100).checked_div(all_names).unwrap_or(0);
-    let by_shape = tie == Tie::Neighbour && !kept_name;
-    enough.then_some(Likeness { score, by_shape })
+    let by_shape = tie == Relation::Neighbour && !kept_name;
+    enough.then_some(ShapeSimilarity { score, by_shape })
 }

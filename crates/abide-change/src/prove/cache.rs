@@ -9,7 +9,7 @@ use crate::surface::{Direction, Surface};
 #[derive(Debug, Default)]
 pub(crate) struct ProofCache {
     pub(super) carriers: Memo<(Direction, EnumId, EnumId), [Carrier]>,
-    pub(super) joined: Memo<(Direction, Option<Surface>, OneofId), Members>,
+    pub(super) joined: Memo<(Direction, Option<Surface>, OneofId), OneofMembers>,
 }
 
 /// The encoding, if it matters, and the writing and the reading field.
@@ -18,10 +18,10 @@ pub(super) type Carrier = (Option<Surface>, FieldId, FieldId);
 /// The fields of the writing side that are members of one oneof on the reading
 /// side, in the order of that oneof.
 #[derive(Debug)]
-pub(super) struct Members(pub(super) Vec<Member>);
+pub(super) struct OneofMembers(pub(super) Vec<OneofMember>);
 
 #[derive(Debug)]
-pub(super) struct Member {
+pub(super) struct OneofMember {
     pub(super) field: FieldId,
     /// The oneof that it is a member of on the writing side.
     pub(super) oneof: Option<OneofId>,

@@ -4,24 +4,24 @@ use abide_schema::value::{self, Value};
 use abide_schema::{Edition, Enum, Field};
 
 use super::cache::Carrier;
-use super::crossing::Crossing;
+use super::crossing::Transfer;
 use super::smallest;
-use crate::element::held_enum;
+use crate::element::find_held_enum;
 use crate::surface::Surface;
 
-impl<'t> Crossing<'_, 't> {
+impl<'t> Transfer<'_, 't> {
     /// Fields of the writing side that hold this enum, with the fields of the reading
     /// side that are equal except for the enum itself, and the crossing in which they
     /// are equal: one of each kind. A renamed field is only equal on the wire.
-    pub(super) fn carriers(
+    pub(super) fn list_carriers(
         self,
         item: Enum<'t>,
         twin: Enum<'t>,
     ) -> Vec<(Self, Field<'t>, Field<'t>)> {
         let key = (self.direction, item.id, twin.id);
-        let carriers = self.cache.carriers.of(key, || self.find_carriers(item, twin));
+        let carriers = self.cache.carriers.get_or_compute(key, || self.find_carriers(item, twin));
         let view = |&(surface, from, to): &Carrier| {
-            let crossing = Crossing { surface, ..self };
+            let crossing = Transfer { surface, ..self };
             (crossing, self.writer().field(from), self.reader().field(to))
         };
         carriers.iter().map(view).collect()
@@ -34,7 +34,7 @@ impl<'t> Crossing<'_, 't> {
         let mut kinds = Vec::new();
         let mut carriers = Vec::new();
         for surface in [None].into_iter().chain(Surface::NOTATIONS.iter().copied().map(Some)) {
-            let crossing = Crossing { surface, ..self };
+            let crossing = Transfer { surface, ..self };
             let is_one_place = |from: Field<'t>, to: Field<'t>| match surface {
                 Some(Surface::Wire) => from.number() == to.number(),
                 Some(Surface::Text) => from.name() == to.name(),
@@ -46,15 +46,16 @@ impl<'t> Crossing<'_, 't> {
             };
             for from in self.diff.users(self.direction, item.id) {
                 let from = writer.field(from);
-                let Some(to) = crossing.reader_field(from) else { continue };
+                let Some(to) = crossing.find_reader_field(from) else { continue };
                 let known = |at| kinds.contains(&(at, kind(from), kind(to)));
                 // The costly check is last: an enum may have many users.
                 let paired = || {
                     from.containing_message().is_some_and(|it| {
-                        self.message(it).is_some() && smallest::minimal(writer, it.id, 0).is_some()
+                        self.find_message(it).is_some()
+                            && smallest::build_minimal(writer, it.id, 0).is_some()
                     })
                 };
-                if held_enum(to).map(|id| reader.enumeration(id)) == Some(twin)
+                if find_held_enum(to).map(|id| reader.enumeration(id)) == Some(twin)
                     && is_one_place(from, to)
                     && from.cardinality() == to.cardinality()
                     && !known(None)
@@ -71,12 +72,12 @@ impl<'t> Crossing<'_, 't> {
 
     /// The smallest valid message that holds this value of an enum in a field or, for
     /// a map, in an entry.
-    pub(super) fn around_enum(self, field: Field<'t>, number: i32) -> Option<value::Message> {
+    pub(super) fn wrap_enum_value(self, field: Field<'t>, number: i32) -> Option<value::Message> {
         let value = Value::Enum(number);
         let value = match field.message_type() {
             None => value,
-            Some(entry) => smallest::entry(entry, value)?,
+            Some(entry) => smallest::build_entry(entry, value)?,
         };
-        self.around(field, vec![value])
+        self.wrap_values(field, vec![value])
     }
 }

@@ -5,24 +5,29 @@ use abide_schema::{Cardinality, Enum, EnumId, EnumValue, Field, FieldId, Tree, T
 use rustc_hash::FxHashMap;
 
 use super::Prover;
-use super::crossing::{Crossing, Probed};
-use crate::show::shown_all;
+use super::crossing::{Probed, Transfer};
+use crate::show::format_values;
 use crate::surface::{Direction, Surface};
-use crate::value_words::shared_prefix;
+use crate::value_words::find_shared_prefix;
 
 impl<'t> Prover<'_, 't> {
     /// Returns true if an old and a new value of a field have the same kind but a different
     /// meaning.
-    pub fn differ(self, fields: (Field<'t>, Field<'t>), was: &Value, is: &Value) -> bool {
-        let kind = |value: &Value| (number(value).is_some(), value.as_bytes().is_some());
-        let crossing = self.crossing(Direction::Backward);
-        kind(was) == kind(is) && !crossing.equal(fields.0.ty(), fields.1.ty(), was, is)
+    pub fn has_other_meaning(
+        self,
+        fields: (Field<'t>, Field<'t>),
+        was: &Value,
+        is: &Value,
+    ) -> bool {
+        let kind = |value: &Value| (read_number(value).is_some(), value.as_bytes().is_some());
+        let crossing = self.start_transfer(Direction::Backward);
+        kind(was) == kind(is) && !crossing.is_equal(fields.0.ty(), fields.1.ty(), was, is)
     }
 }
 
-impl<'t> Crossing<'_, 't> {
+impl<'t> Transfer<'_, 't> {
     /// Returns how the reader's value differs in meaning from the writer's.
-    pub(super) fn difference(
+    pub(super) fn describe_difference(
         self,
         wrote: &value::Message,
         read: &value::Message,
@@ -33,28 +38,28 @@ impl<'t> Crossing<'_, 't> {
         for entry in &wrote.entries {
             let field = writer.field(entry.field);
             // A field that the reader does not have is skipped, which is not a break.
-            if let Some(twin) = self.reader_field(field) {
+            if let Some(twin) = self.find_reader_field(field) {
                 pairs.push((Some(field), twin));
             }
         }
         for entry in &read.entries {
             let field = reader.field(entry.field);
-            pairs.push((self.writer_field(field), field));
+            pairs.push((self.find_writer_field(field), field));
         }
         if let (Some(from), Some(to)) = probed {
             pairs.push((Some(from), to));
         }
         pairs.sort_by_key(|(_, reader)| reader.number());
         pairs.dedup_by_key(|(_, reader)| reader.id);
-        let (wrote, read) = (by_field(wrote), by_field(read));
+        let (wrote, read) = (group_by_field(wrote), group_by_field(read));
         pairs.into_iter().find_map(|(from, to)| {
             let was = from.and_then(|it| wrote.get(&it.id)).map_or(&[][..], Vec::as_slice);
             let is = read.get(&to.id).map_or(&[][..], Vec::as_slice);
-            self.values(from, to, was, is)
+            self.compare_values(from, to, was, is)
         })
     }
 
-    pub(super) fn values(
+    pub(super) fn compare_values(
         self,
         from: Option<Field<'t>>,
         to: Field<'t>,
@@ -64,10 +69,10 @@ impl<'t> Crossing<'_, 't> {
         let name = to.name();
         let reader = self.direction.reader();
         let Some(from) = from else {
-            let value = shown_all(to, is);
+            let value = format_values(to, is);
             return Some(format!("the {reader} reader reads it as `{name}` = {value}"));
         };
-        let (before, after) = (meant(from, was), meant(to, is));
+        let (before, after) = (normalize_values(from, was), normalize_values(to, is));
         // A message has no default, and the zeros of two types are equal; but the zero
         // of an enum may have another name.
         let nothing = |values: &[Value]| values.is_empty() || is_zero(values);
@@ -80,11 +85,11 @@ impl<'t> Crossing<'_, 't> {
         if singular(from) != singular(to) && nothing(&before) && nothing(&after) {
             return None;
         }
-        if self.equal_lists(from, to, &before, &after) {
+        if self.has_equal_lists(from, to, &before, &after) {
             return None;
         }
         let refs = |field: Field<'t>, values: &[Value]| -> String {
-            shown_all(field, &values.iter().collect::<Vec<_>>())
+            format_values(field, &values.iter().collect::<Vec<_>>())
         };
         Some(match (is.is_empty(), was.is_empty()) {
             (true, false) => format!("`{name}` is lost: the {reader} reader does not see it"),
@@ -102,14 +107,14 @@ impl<'t> Crossing<'_, 't> {
 
     /// Returns true if the values of a field mean the same, in order; the order of map
     /// entries does not count.
-    fn equal_lists(
+    fn has_equal_lists(
         self,
         from: Field<'t>,
         to: Field<'t>,
         before: &[Value],
         after: &[Value],
     ) -> bool {
-        let equal = |was: &Value, is: &Value| self.equal(from.ty(), to.ty(), was, is);
+        let equal = |was: &Value, is: &Value| self.is_equal(from.ty(), to.ty(), was, is);
         if before.len() != after.len() {
             return false;
         }
@@ -124,36 +129,36 @@ impl<'t> Crossing<'_, 't> {
     }
 
     /// Returns true if two values of two types mean the same.
-    pub(super) fn equal(self, from: Type, to: Type, was: &Value, is: &Value) -> bool {
+    pub(super) fn is_equal(self, from: Type, to: Type, was: &Value, is: &Value) -> bool {
         match (was, is) {
             (Value::Message(was), Value::Message(is)) => {
                 // Fields of two types that are not paired are matched by number.
-                let twin = self.message(self.writer().message(was.ty));
+                let twin = self.find_message(self.writer().message(was.ty));
                 if twin.is_some_and(|it| it.id == is.ty) {
-                    self.difference(was, is, (None, None)).is_none()
+                    self.describe_difference(was, is, (None, None)).is_none()
                 } else {
-                    self.equal_apart(was, is)
+                    self.has_equal_fields(was, is)
                 }
             }
-            (Value::Enum(was), Value::Enum(is)) => self.equal_enum(from, to, *was, *is),
+            (Value::Enum(was), Value::Enum(is)) => self.is_equal_enum(from, to, *was, *is),
             (Value::Message(message), other) => {
-                let wrapped = wrapped(self.writer(), message);
-                wrapped.is_some_and(|(ty, was)| self.equal(ty, to, &was, other))
+                let wrapped = unwrap_wrapper(self.writer(), message);
+                wrapped.is_some_and(|(ty, was)| self.is_equal(ty, to, &was, other))
                     || other
                         .as_bytes()
                         .is_some_and(|it| Codec::new(self.writer()).encode(message) == it)
             }
             (other, Value::Message(message)) => {
-                let wrapped = wrapped(self.reader(), message);
+                let wrapped = unwrap_wrapper(self.reader(), message);
                 let decoded = |bytes| Codec::new(self.reader()).decode(message.ty, bytes);
-                wrapped.is_some_and(|(ty, is)| self.equal(from, ty, other, &is))
+                wrapped.is_some_and(|(ty, is)| self.is_equal(from, ty, other, &is))
                     || other
                         .as_bytes()
                         .is_some_and(|it| decoded(it).is_ok_and(|it| it == **message))
             }
             // A float and a double with the same shortest decimal are equal.
             (Value::F32(was), Value::F64(is)) => was.to_bits() == (*is as f32).to_bits(),
-            _ => match (number(was), number(is)) {
+            _ => match (read_number(was), read_number(is)) {
                 (Some(was), Some(is)) => was == is,
                 (None, None) => match (was.as_bytes(), is.as_bytes()) {
                     (Some(was), Some(is)) => was == is,
@@ -166,9 +171,9 @@ impl<'t> Crossing<'_, 't> {
 
     /// The same for values of two types that are not paired. Fields are matched by
     /// number, or by name in encodings that write names.
-    fn equal_apart(self, was: &value::Message, is: &value::Message) -> bool {
+    fn has_equal_fields(self, was: &value::Message, is: &value::Message) -> bool {
         let (from, to) = (self.writer().message(was.ty), self.reader().message(is.ty));
-        let twin = |field: Field<'t>| match self.by_name() {
+        let twin = |field: Field<'t>| match self.is_by_name() {
             true => to.field_named(field.name()),
             false => to.field_numbered(field.number()),
         };
@@ -181,7 +186,7 @@ impl<'t> Crossing<'_, 't> {
             let Some(twin) = twin(field) else { continue };
             shared = true;
             let (was, is) = (values(was, field), values(is, twin));
-            if self.values(Some(field), twin, &was, &is).is_some() {
+            if self.compare_values(Some(field), twin, &was, &is).is_some() {
                 return false;
             }
         }
@@ -192,7 +197,7 @@ impl<'t> Crossing<'_, 't> {
 
     /// Returns true if two enum values mean the same. A value that both sides have is the
     /// same; a number that only one side declares keeps its meaning.
-    fn equal_enum(self, from: Type, to: Type, was: i32, is: i32) -> bool {
+    fn is_equal_enum(self, from: Type, to: Type, was: i32, is: i32) -> bool {
         let (Type::Enum(from), Type::Enum(to)) = (from, to) else { return was == is };
         let values = self.writer().enumeration(from).values_numbered(was);
         let mut paired = values
@@ -207,16 +212,16 @@ impl<'t> Crossing<'_, 't> {
             Some(_) => paired.any(|it| it.number() == is),
             // In JSON and text, values of other enums are equal if their names are.
             None if self.surface.is_some_and(|it| it != Surface::Wire)
-                && self.share_name(from, to, was, is) =>
+                && self.has_shared_name(from, to, was, is) =>
             {
                 true
             }
             None if was != is => false,
             // Another value may have this number now.
             None if self.are_paired(Type::Enum(from), Type::Enum(to)) => {
-                !self.was_elsewhere(from, to, is)
+                !self.has_moved_name(from, to, is)
             }
-            None => self.mean_the_same(from, to, is),
+            None => self.has_same_meaning(from, to, is),
         }
     }
 
@@ -224,9 +229,9 @@ impl<'t> Crossing<'_, 't> {
     /// common name for it, ignoring the prefix that all names of an enum share. A
     /// number that only one of them declares keeps its meaning, and so does zero, as
     /// long as none of its names is that of another number on the other side.
-    fn mean_the_same(self, from: EnumId, to: EnumId, number: i32) -> bool {
-        let was = short_names(self.writer().enumeration(from), number);
-        let is = short_names(self.reader().enumeration(to), number);
+    fn has_same_meaning(self, from: EnumId, to: EnumId, number: i32) -> bool {
+        let was = collect_short_names(self.writer().enumeration(from), number);
+        let is = collect_short_names(self.reader().enumeration(to), number);
         let shared = was.is_empty() || is.is_empty() || was.iter().any(|it| is.contains(it));
         shared || number == 0 && !self.has_zero_elsewhere(from, to)
     }
@@ -245,7 +250,7 @@ impl<'t> Crossing<'_, 't> {
 
     /// Returns true if a value of the writer's enum and one of the reader's have a common
     /// name.
-    fn share_name(self, from: EnumId, to: EnumId, was: i32, is: i32) -> bool {
+    fn has_shared_name(self, from: EnumId, to: EnumId, was: i32, is: i32) -> bool {
         let of = |tree: &'t Tree, id, number| tree.enumeration(id).values_numbered(number);
         of(self.writer(), from, was)
             .any(|was| of(self.reader(), to, is).any(|is| is.name() == was.name()))
@@ -253,7 +258,7 @@ impl<'t> Crossing<'_, 't> {
 
     /// Returns true if the reader's value for a number has another number on the writing
     /// side.
-    fn was_elsewhere(self, from: EnumId, to: EnumId, number: i32) -> bool {
+    fn has_moved_name(self, from: EnumId, to: EnumId, number: i32) -> bool {
         let mut values = self.reader().enumeration(to).values_numbered(number);
         let paired = match self.direction {
             Direction::Backward => values.find_map(|it| self.diff.old_value(it)),
@@ -264,7 +269,7 @@ impl<'t> Crossing<'_, 't> {
 }
 
 /// The values of each field, in order.
-fn by_field(message: &value::Message) -> FxHashMap<FieldId, Vec<&Value>> {
+fn group_by_field(message: &value::Message) -> FxHashMap<FieldId, Vec<&Value>> {
     let mut values: FxHashMap<FieldId, Vec<&Value>> = FxHashMap::default();
     for entry in &message.entries {
         values.entry(entry.field).or_default().push(&entry.value);
@@ -274,7 +279,7 @@ fn by_field(message: &value::Message) -> FxHashMap<FieldId, Vec<&Value>> {
 
 /// The effective values of a field: the default of an absent singular field, and
 /// the last of the map entries with the same key.
-fn meant(field: Field<'_>, values: &[&Value]) -> Vec<Value> {
+fn normalize_values(field: Field<'_>, values: &[&Value]) -> Vec<Value> {
     match field.cardinality() {
         Cardinality::Singular if values.is_empty() => default_of(field).into_iter().collect(),
         Cardinality::Singular | Cardinality::Repeated => {
@@ -295,7 +300,7 @@ fn meant(field: Field<'_>, values: &[&Value]) -> Vec<Value> {
 
 /// The type and the value in a wrapper such as `google.protobuf.Int32Value`. In
 /// JSON the value is written without the wrapper.
-fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
+fn unwrap_wrapper(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
     let ty = tree.message(message.ty);
     let name = ty.full_name();
     let of = name.strip_prefix("google.protobuf.")?.strip_suffix("Value")?;
@@ -308,13 +313,13 @@ fn wrapped(tree: &Tree, message: &value::Message) -> Option<(Type, Value)> {
 
 /// The names for one number of an enum, without the prefix that all its names
 /// share.
-fn short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
-    let prefix = shared_prefix(item);
+fn collect_short_names(item: Enum<'_>, number: i32) -> Vec<&str> {
+    let prefix = find_shared_prefix(item);
     item.values_numbered(number).map(|it| &it.name()[prefix..]).collect()
 }
 
 /// A value as a number, if it is one; booleans count as 0 and 1.
-fn number(value: &Value) -> Option<Number> {
+fn read_number(value: &Value) -> Option<Number> {
     Some(match *value {
         Value::Bool(value) => Number::Whole(value.into()),
         Value::I32(value) | Value::Enum(value) => Number::Whole(value.into()),
@@ -347,6 +352,6 @@ impl Number {
 }
 
 fn is_zero(values: &[Value]) -> bool {
-    matches!(values, [value] if number(value) == Some(Number::Whole(0))
+    matches!(values, [value] if read_number(value) == Some(Number::Whole(0))
         || value.as_bytes().is_some_and(<[u8]>::is_empty))
 }

@@ -5,8 +5,8 @@ use abide_schema::{Field, Message, Tree, Type};
 
 use super::notation::Rejection;
 use super::{ProofCache, Prover, smallest};
-use crate::diff::{Diff, named_in};
-use crate::show::one_line;
+use crate::diff::{Diff, find_named};
+use crate::show::to_one_line;
 use crate::surface::{Direction, Surface};
 use crate::witness::{Proof, Witness};
 
@@ -15,7 +15,7 @@ pub(super) type Probed<'t> = (Option<Field<'t>>, Option<Field<'t>>);
 
 /// One direction of a pair: which side writes and which side reads.
 #[derive(Clone, Copy)]
-pub(super) struct Crossing<'d, 't> {
+pub(super) struct Transfer<'d, 't> {
     pub(super) diff: &'d Diff<'t>,
     pub(super) cache: &'d ProofCache,
     pub(super) direction: Direction,
@@ -24,26 +24,26 @@ pub(super) struct Crossing<'d, 't> {
 }
 
 impl<'d, 't> Prover<'d, 't> {
-    pub(super) fn crossing(self, direction: Direction) -> Crossing<'d, 't> {
-        Crossing { diff: self.diff, cache: self.cache, direction, surface: None }
+    pub(super) fn start_transfer(self, direction: Direction) -> Transfer<'d, 't> {
+        Transfer { diff: self.diff, cache: self.cache, direction, surface: None }
     }
 
     /// Both directions of a pair, backward first, with the writing and the reading
     /// side.
-    pub(super) fn crossings<T: Copy>(
+    pub(super) fn start_transfers<T: Copy>(
         self,
         old: T,
         new: T,
-    ) -> impl Iterator<Item = (Crossing<'d, 't>, T, T)> {
-        let backward = (self.crossing(Direction::Backward), old, new);
-        [backward, (self.crossing(Direction::Forward), new, old)].into_iter()
+    ) -> impl Iterator<Item = (Transfer<'d, 't>, T, T)> {
+        let backward = (self.start_transfer(Direction::Backward), old, new);
+        [backward, (self.start_transfer(Direction::Forward), new, old)].into_iter()
     }
 }
 
-impl<'d, 't> Crossing<'d, 't> {
+impl<'d, 't> Transfer<'d, 't> {
     /// The same crossing in one encoding.
     pub(super) fn on(self, surface: Surface) -> Self {
-        Crossing { surface: Some(surface), ..self }
+        Transfer { surface: Some(surface), ..self }
     }
 
     pub(super) fn writer(self) -> &'t Tree {
@@ -60,28 +60,28 @@ impl<'d, 't> Crossing<'d, 't> {
         }
     }
 
-    pub(super) fn message(self, writer: Message<'t>) -> Option<Message<'t>> {
+    pub(super) fn find_message(self, writer: Message<'t>) -> Option<Message<'t>> {
         match self.direction {
             Direction::Backward => self.diff.new_message(writer),
             Direction::Forward => self.diff.old_message(writer),
         }
     }
 
-    pub(super) fn reader_field(self, writer: Field<'t>) -> Option<Field<'t>> {
-        let namesake = || named_in(self.message(writer.containing_message()?)?, writer);
-        self.by_name().then(namesake).flatten().or_else(|| match self.direction {
+    pub(super) fn find_reader_field(self, writer: Field<'t>) -> Option<Field<'t>> {
+        let namesake = || find_named(self.find_message(writer.containing_message()?)?, writer);
+        self.is_by_name().then(namesake).flatten().or_else(|| match self.direction {
             Direction::Backward => self.new_field(writer),
             Direction::Forward => self.old_field(writer),
         })
     }
 
-    pub(super) fn writer_field(self, reader: Field<'t>) -> Option<Field<'t>> {
+    pub(super) fn find_writer_field(self, reader: Field<'t>) -> Option<Field<'t>> {
         let holder = |holder| match self.direction {
             Direction::Backward => self.diff.old_message(holder),
             Direction::Forward => self.diff.new_message(holder),
         };
-        let namesake = || named_in(holder(reader.containing_message()?)?, reader);
-        self.by_name().then(namesake).flatten().or_else(|| match self.direction {
+        let namesake = || find_named(holder(reader.containing_message()?)?, reader);
+        self.is_by_name().then(namesake).flatten().or_else(|| match self.direction {
             Direction::Backward => self.old_field(reader),
             Direction::Forward => self.new_field(reader),
         })
@@ -89,19 +89,19 @@ impl<'d, 't> Crossing<'d, 't> {
 
     /// The wire knows fields by their numbers alone, whether they are extensions or not.
     fn new_field(self, old: Field<'t>) -> Option<Field<'t>> {
-        let converted = || self.diff.converted_into(old);
+        let converted = || self.diff.find_converted_new(old);
         let is_wire = self.surface == Some(Surface::Wire);
         self.diff.new_field(old).or_else(|| is_wire.then(converted).flatten())
     }
 
     fn old_field(self, new: Field<'t>) -> Option<Field<'t>> {
-        let converted = || self.diff.converted_from(new);
+        let converted = || self.diff.find_converted_old(new);
         let is_wire = self.surface == Some(Surface::Wire);
         self.diff.old_field(new).or_else(|| is_wire.then(converted).flatten())
     }
 
     /// Returns true if fields are identified by their names, not by their numbers.
-    pub(super) fn by_name(self) -> bool {
+    pub(super) fn is_by_name(self) -> bool {
         matches!(self.surface, Some(Surface::Json | Surface::Text))
     }
 
@@ -117,18 +117,22 @@ impl<'d, 't> Crossing<'d, 't> {
     }
 
     /// The smallest valid message that holds these values of a field.
-    pub(super) fn around(self, field: Field<'t>, values: Vec<Value>) -> Option<value::Message> {
+    pub(super) fn wrap_values(
+        self,
+        field: Field<'t>,
+        values: Vec<Value>,
+    ) -> Option<value::Message> {
         let holder = field.containing_message()?;
-        let message = smallest::minimal(self.writer(), holder.id, 0)?;
-        Some(smallest::with(message, field, values))
+        let message = smallest::build_minimal(self.writer(), holder.id, 0)?;
+        Some(smallest::replace_values(message, field, values))
     }
 
-    pub(super) fn refused(self, refusal: Rejection) -> String {
+    pub(super) fn describe_rejection(self, refusal: Rejection) -> String {
         let reader = self.direction.reader();
         format!("the {reader} reader rejects it: {}", refusal.reason(self.reader()))
     }
 
-    pub(super) fn witness(
+    pub(super) fn build_witness(
         self,
         surface: Surface,
         (value, reads): (&value::Message, Message<'t>),
@@ -145,30 +149,30 @@ impl<'d, 't> Crossing<'d, 't> {
             direction: self.direction,
             message: tree.message(value.ty).full_name(),
             reader: reads.full_name(),
-            value: one_line(&shown),
+            value: to_one_line(&shown),
             bytes,
             observed,
         }
     }
 
     /// Returns true if the reader has the same field of a scalar type.
-    pub(super) fn kept(self, field: Field<'t>) -> bool {
+    pub(super) fn is_kept(self, field: Field<'t>) -> bool {
         let place = |field: Field<'t>| (field.number(), field.name(), field.json_name());
         let kind = |field: Field<'t>| (field.ty(), field.cardinality(), field.presence());
         matches!(field.ty(), Type::Scalar(_))
             && self
-                .reader_field(field)
+                .find_reader_field(field)
                 .is_some_and(|twin| place(field) == place(twin) && kind(field) == kind(twin))
     }
 
-    pub(super) fn same_type(self, writer: Field<'t>, reader: Field<'t>) -> bool {
+    pub(super) fn is_same_type(self, writer: Field<'t>, reader: Field<'t>) -> bool {
         self.are_paired(writer.ty(), reader.ty())
     }
 
     pub(super) fn are_paired(self, writer: Type, reader: Type) -> bool {
         match self.direction {
-            Direction::Backward => self.diff.same_type(writer, reader),
-            Direction::Forward => self.diff.same_type(reader, writer),
+            Direction::Backward => self.diff.is_same_type(writer, reader),
+            Direction::Forward => self.diff.is_same_type(reader, writer),
         }
     }
 }

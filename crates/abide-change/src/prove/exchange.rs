@@ -4,8 +4,8 @@
 use abide_schema::value::{self, Value};
 use abide_schema::{Field, Message};
 
-use super::crossing::Crossing;
-use super::notation::{bare, read, write};
+use super::crossing::Transfer;
+use super::notation::{read, remove_spans, write};
 use super::{Prover, probe, smallest};
 use crate::surface::Surface;
 use crate::witness::Proof;
@@ -16,12 +16,12 @@ impl<'t> Prover<'_, 't> {
     /// whatever the names of the types.
     pub fn prove_payload(self, old: Message<'t>, new: Message<'t>, notations: &[Surface]) -> Proof {
         let mut proof = Proof::default();
-        for (crossing, writer, reader) in self.crossings(old, new) {
-            let minimal = smallest::minimal(crossing.writer(), writer.id, 0);
+        for (crossing, writer, reader) in self.start_transfers(old, new) {
+            let minimal = smallest::build_minimal(crossing.writer(), writer.id, 0);
             let probes = writer.fields().flat_map(|field| {
                 let twin = reader.field_numbered(field.number());
-                let tried = probe::occurrences(crossing, field, twin).into_iter();
-                tried.filter_map(move |values| crossing.around(field, values))
+                let tried = probe::list_occurrences(crossing, field, twin).into_iter();
+                tried.filter_map(move |values| crossing.wrap_values(field, values))
             });
             let is_proven = |proof: &Proof| {
                 notations.iter().all(|it| proof.effects.contains(*it, crossing.direction))
@@ -34,7 +34,7 @@ impl<'t> Prover<'_, 't> {
                     break;
                 }
                 for &surface in notations {
-                    crossing.payload(surface, &value, (reader, shares), &mut proof);
+                    crossing.exchange_payload(surface, &value, (reader, shares), &mut proof);
                 }
             }
         }
@@ -42,10 +42,10 @@ impl<'t> Prover<'_, 't> {
     }
 }
 
-impl<'t> Crossing<'_, 't> {
+impl<'t> Transfer<'_, 't> {
     /// Writes a value of one type and reads it as another. `shares` says whether the
     /// reader has any field of the writer, or none at all.
-    fn payload(
+    fn exchange_payload(
         self,
         surface: Surface,
         value: &value::Message,
@@ -59,26 +59,28 @@ impl<'t> Crossing<'_, 't> {
         let value = value.normalize(writer);
         let Some(bytes) = write(surface, writer, &value) else { return };
         // A value that the writer itself cannot read back proves nothing.
-        if !read(surface, writer, value.ty, &bytes).is_ok_and(|it| bare(&it) == bare(&value)) {
+        if !read(surface, writer, value.ty, &bytes)
+            .is_ok_and(|it| remove_spans(&it) == remove_spans(&value))
+        {
             return;
         }
         let observed = match read(surface, self.reader(), target.id, &bytes) {
-            Err(refusal) => Some(self.refused(refusal)),
+            Err(refusal) => Some(self.describe_rejection(refusal)),
             Ok(_) if !shares && !value.entries.is_empty() => {
                 let reader = self.direction.reader();
                 Some(format!("all of it is lost: the {reader} reader has none of its fields"))
             }
-            Ok(read) => self.difference_by_number(&value, &read, target),
+            Ok(read) => self.find_difference_by_number(&value, &read, target),
         };
         if let Some(observed) = observed {
-            proof.add(self.witness(surface, (&value, target), bytes, observed));
+            proof.add(self.build_witness(surface, (&value, target), bytes, observed));
         }
     }
 
     /// Returns how a field of the reader differs in meaning from the writer's field with the
     /// same number. The reader skips fields that it does not have, which is not a
     /// break as long as it has any field of the writer.
-    fn difference_by_number(
+    fn find_difference_by_number(
         self,
         wrote: &value::Message,
         read: &value::Message,
@@ -106,7 +108,7 @@ impl<'t> Crossing<'_, 't> {
             if was.is_empty() && is.is_empty() {
                 return None;
             }
-            self.values(from, to, &was, &is)
+            self.compare_values(from, to, &was, &is)
         })
     }
 }

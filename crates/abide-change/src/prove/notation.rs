@@ -64,10 +64,10 @@ impl Rejection {
 }
 
 /// The same value without source places.
-pub(super) fn bare(message: &value::Message) -> value::Message {
+pub(super) fn remove_spans(message: &value::Message) -> value::Message {
     let entries = message.entries.iter().map(|entry| {
         let value = match &entry.value {
-            Value::Message(inner) => Value::Message(Box::new(bare(inner))),
+            Value::Message(inner) => Value::Message(Box::new(remove_spans(inner))),
             value => value.clone(),
         };
         Entry::new(entry.field, value)
@@ -80,7 +80,7 @@ pub(super) fn bare(message: &value::Message) -> value::Message {
 }
 
 /// Text with one name replaced by another; `None` if the first does not occur.
-pub(super) fn respelled(text: &[u8], printed: &str, name: &str) -> Option<Vec<u8>> {
+pub(super) fn replace_name(text: &[u8], printed: &str, name: &str) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(text).ok()?;
     let at = text.rfind(printed)?;
     Some([&text[..at], name, &text[at + printed.len()..]].concat().into_bytes())

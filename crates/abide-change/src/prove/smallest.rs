@@ -8,16 +8,16 @@ pub(super) const DEPTH: u32 = 3;
 
 /// The smallest value of a message type with all required fields; `None` if there
 /// is no finite one.
-pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Message> {
+pub(super) fn build_minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Message> {
     let mut message = Message::new(ty);
     for field in tree.message(ty).required_fields() {
-        message.entries.push(Entry::new(field.id, first(field, depth + 1)?));
+        message.entries.push(Entry::new(field.id, build_first(field, depth + 1)?));
     }
     Some(message)
 }
 
 /// The message with these values in a field instead of the previous ones.
-pub(super) fn with(
+pub(super) fn replace_values(
     mut message: Message,
     field: Field<'_>,
     values: impl IntoIterator<Item = Value>,
@@ -28,9 +28,9 @@ pub(super) fn with(
 }
 
 /// The smallest value of a field.
-pub(super) fn first(field: Field<'_>, depth: u32) -> Option<Value> {
+pub(super) fn build_first(field: Field<'_>, depth: u32) -> Option<Value> {
     match field.ty() {
-        Type::Scalar(scalar) => of_scalar(scalar, true).into_iter().next(),
+        Type::Scalar(scalar) => list_scalar_values(scalar, true).into_iter().next(),
         Type::Enum(id) => {
             let values = field.tree.enumeration(id).values().map(|value| value.number());
             values
@@ -40,23 +40,23 @@ pub(super) fn first(field: Field<'_>, depth: u32) -> Option<Value> {
         Type::Message(_) if depth > DEPTH => None,
         Type::Message(id) if field.is_map() => {
             let entry = field.tree.message(id);
-            let value = first(entry.field_numbered(2)?, depth + 1)?;
-            self::entry(entry, value)
+            let value = build_first(entry.field_numbered(2)?, depth + 1)?;
+            self::build_entry(entry, value)
         }
         Type::Message(id) => {
-            minimal(field.tree, id, depth).map(|message| Value::Message(Box::new(message)))
+            build_minimal(field.tree, id, depth).map(|message| Value::Message(Box::new(message)))
         }
         Type::Unresolved => None,
     }
 }
 
 /// An entry of a map that holds this value.
-pub(super) fn entry(entry: schema::Message<'_>, value: Value) -> Option<Value> {
+pub(super) fn build_entry(entry: schema::Message<'_>, value: Value) -> Option<Value> {
     let (key_field, value_field) = (entry.field_numbered(1)?, entry.field_numbered(2)?);
-    Some(pair(entry, first(key_field, 0)?, value_field, value))
+    Some(build_pair(entry, build_first(key_field, 0)?, value_field, value))
 }
 
-pub(super) fn pair(
+pub(super) fn build_pair(
     entry: schema::Message<'_>,
     key: Value,
     value_field: Field<'_>,
@@ -68,7 +68,7 @@ pub(super) fn pair(
     Value::Message(Box::new(message))
 }
 
-pub(super) fn of_scalar(scalar: Scalar, utf8: bool) -> Vec<Value> {
+pub(super) fn list_scalar_values(scalar: Scalar, utf8: bool) -> Vec<Value> {
     match scalar {
         Scalar::Bool => [true, false].map(Value::Bool).into(),
         Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => {

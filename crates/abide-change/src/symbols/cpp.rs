@@ -11,7 +11,7 @@ use super::generator::{FileFlags, Generator};
 use super::names::cpp::number_constant;
 use crate::element::entries;
 use crate::languages::{CPP, CPP_NAMESPACE, LanguageTable};
-use crate::option::Holder;
+use crate::option::OptionOwner;
 
 /// The model of `protoc --cpp_out` and of gRPC's stubs.
 pub(super) struct Cpp;
@@ -47,7 +47,7 @@ fn resolved(name: &str) -> String {
 }
 
 fn unit(file: File<'_>) -> Unit {
-    let option = Holder::File(file).standard(CPP_NAMESPACE);
+    let option = OptionOwner::File(file).standard(CPP_NAMESPACE);
     let prefix = match option.and_then(|it| it.value.as_str()).filter(|it| !it.is_empty()) {
         Some(namespace) => namespace.to_owned(),
         None => {

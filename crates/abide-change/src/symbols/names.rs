@@ -29,7 +29,7 @@ pub(super) struct MemberNames {
 
 impl GeneratedNames {
     pub(super) fn of(&self, message: Message<'_>) -> Arc<MemberNames> {
-        self.0.of(message.id, || MemberNames {
+        self.0.get_or_compute(message.id, || MemberNames {
             cpp: CppNames::of(message),
             go: GoNames::of(message),
             java: JavaNames::of(message),

@@ -349,8 +349,8 @@ fn day_or_held(day: Option<Date>) -> String {
 fn name_cell(entry: &Deprecated<'_>) -> MarkdownText {
     let mut cell = MarkdownText::new_cell();
     match entry.holder {
-        abide_change::Holder::File(file) => cell.add_markup("file ").add_code(file.path()),
-        abide_change::Holder::Element(it) => {
+        abide_change::OptionOwner::File(file) => cell.add_markup("file ").add_code(file.path()),
+        abide_change::OptionOwner::Element(it) => {
             cell.add_words(it.noun()).add_markup(" ").add_code(&it.relative_name())
         }
     };

@@ -1,6 +1,6 @@
 //! What rules about Google's API Improvement Proposals share.
 
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field, File, Message, Place};
 
@@ -35,18 +35,18 @@ pub(crate) struct Resource<'t> {
 impl<'t> Resource<'t> {
     /// The resource that a message is.
     pub(crate) fn of(message: Message<'t>) -> Option<Resource<'t>> {
-        let holder = Holder::Element(Element::Message(message));
+        let holder = OptionOwner::Element(Element::Message(message));
         Resource::read(holder, holder.custom("google.api.resource")?)
     }
 
     /// The resources that a file defines without a message.
     pub(crate) fn definitions(file: File<'t>) -> Vec<Resource<'t>> {
-        let holder = Holder::File(file);
-        let entries = holder.each_custom("google.api.resource_definition").into_iter();
+        let holder = OptionOwner::File(file);
+        let entries = holder.collect_custom("google.api.resource_definition").into_iter();
         entries.filter_map(|entry| Resource::read(holder, entry)).collect()
     }
 
-    fn read(holder: Holder<'t>, entry: &'t Entry) -> Option<Resource<'t>> {
+    fn read(holder: OptionOwner<'t>, entry: &'t Entry) -> Option<Resource<'t>> {
         let tree = holder.file().tree;
         let value = entry.value.as_message()?;
         let text = |name: &str| value.get_str(tree, name).filter(|it| !it.is_empty());

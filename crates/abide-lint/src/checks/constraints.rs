@@ -1,6 +1,6 @@
 //! Reports about constraints.
 
-use abide_change::{Change, Comparison, Direction, Effects, Inclusion, Surface, rejection};
+use abide_change::{Change, Comparison, Direction, Effects, Inclusion, Surface, prove_rejection};
 use abide_schema::value;
 use abide_schema::{Element, Part};
 use abide_validate::{DefectKind, constraint_defects, rejects_absence, rejects_absence_of_oneof};
@@ -59,13 +59,13 @@ pub(crate) fn report<'t>(
     if backward {
         finding.breaks(Effects::backward(&[Surface::Validation]));
         if let Some(value) = &found.tightened_by {
-            finding.proven(rejection(Direction::Backward, diff.old, value, diff.new, new));
+            finding.proven(prove_rejection(Direction::Backward, diff.old, value, diff.new, new));
         }
     }
     if forward {
         finding.breaks(Effects::forward(&[Surface::Validation]));
         if let Some(value) = &found.loosened_by {
-            finding.proven(rejection(Direction::Forward, diff.new, value, diff.old, old));
+            finding.proven(prove_rejection(Direction::Forward, diff.new, value, diff.old, old));
         }
     }
 }
@@ -83,7 +83,7 @@ fn report_demanded<'t>(diff: &Comparison<'t>, new: Element<'t>, sink: &mut Sink)
     let finding = sink.change(diff, Change::Added(new), Part::Name, message);
     finding.breaks(Effects::backward(&[Surface::Validation]));
     let silent = value::Message::new(old.id);
-    finding.proven(rejection(Direction::Backward, diff.old, &silent, diff.new, new));
+    finding.proven(prove_rejection(Direction::Backward, diff.old, &silent, diff.new, new));
 }
 
 /// The rule of buf that reports many of the defects of annotations.

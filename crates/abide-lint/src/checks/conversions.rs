@@ -17,7 +17,8 @@ pub(crate) fn report_converted<'t, 's>(
     sink: &'s mut Sink,
 ) -> &'s mut Finding {
     let (was, is) = (phrase(old), phrase(new));
-    let has_other_type = old.is_map() != new.is_map() || !diff.types_apart(old, new).is_empty();
+    let has_other_type =
+        old.is_map() != new.is_map() || !diff.find_differing_types(old, new).is_empty();
     let are_two = old.name() != new.name() && has_other_type;
     let message = match are_two {
         true => format!("{was} was removed, and {is} reuses its number {}", new.number()),

@@ -3,7 +3,7 @@
 //! AIP-203 lists which changes of them are incompatible with existing clients, and which are not.
 
 use abide_change::option::word;
-use abide_change::{Change, Comparison, Holder};
+use abide_change::{Change, Comparison, OptionOwner};
 use abide_schema::{Element, Field, Part};
 
 use crate::finding::{Finding, Location, Severity};
@@ -66,8 +66,8 @@ pub(crate) fn report<'t>(
         |behavior: &str| !before.contains(&behavior) && (old.is_some() || behavior == "REQUIRED");
     let gained = after.iter().filter(|it| is_new(it));
     let gained = gained.map(|&behavior| BehaviorChange { behavior, is_added: true });
-    let place = Holder::Element(Element::Field(new));
-    let entries = place.each_custom("google.api.field_behavior");
+    let place = OptionOwner::Element(Element::Field(new));
+    let entries = place.collect_custom("google.api.field_behavior");
     let name = new.relative_name();
     for it in lost.chain(gained).filter(|it| it.is_incompatible(&before, &after) == incompatible) {
         let behavior = it.behavior;

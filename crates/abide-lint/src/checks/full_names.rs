@@ -78,7 +78,7 @@ pub(crate) fn report_renamed<'t>(
     // Users in other packages are told by `used-type-renamed`. Those beside it have kept their own
     // names, so buf compares them, if not the type itself.
     if matches!(old, Element::Message(_) | Element::Enum(_)) {
-        finding.aliases.extend(aliases::of_users(diff.users_beside(old)));
+        finding.aliases.extend(aliases::of_users(diff.collect_users(old)));
     }
     // What breaks if both names live on is told by `field-replaced`.
     let is_replaced = match (old, new) {
@@ -136,11 +136,11 @@ fn is_told_above<'t>(diff: &Comparison<'t>, change: Change<Element<'t>>) -> bool
     match change {
         Change::Removed(old) => match parent(old) {
             Some(parent) => diff.new_element(parent).is_none(),
-            None => diff.new_package(old.package()).is_none() || diff.went_whole(old.file()),
+            None => diff.new_package(old.package()).is_none() || diff.is_fully_removed(old.file()),
         },
         Change::Added(new) => match parent(new) {
             Some(parent) => diff.old_element(parent).is_none(),
-            None => diff.old_package(new.package()).is_none() || diff.came_whole(new.file()),
+            None => diff.old_package(new.package()).is_none() || diff.is_fully_added(new.file()),
         },
         Change::Both { old, new } => match (parent(old), parent(new)) {
             (Some(was), Some(is)) => diff.new_element(was) == Some(is) && old.name() == new.name(),

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use abide_change::{Diff, Holder};
+use abide_change::{Diff, OptionOwner};
 use abide_schema::{Place, Tree};
 
 use super::old_elements::OldElements;
@@ -25,11 +25,11 @@ impl<'t> LastRelease<'t> {
 
     /// Returns what the release had of the innermost element of the old tree around a place, or of
     /// its file; `None` if it had nothing of it.
-    pub(super) fn find(&mut self, place: Place) -> Option<Holder<'t>> {
+    pub(super) fn find(&mut self, place: Place) -> Option<OptionOwner<'t>> {
         let diff = self.diff.get_or_init(|| Diff::of(self.released, self.old));
         match self.elements.at(place) {
-            Some(element) => diff.old_element(element).map(Holder::Element),
-            None => diff.old_file(self.old.file(place.file)).map(Holder::File),
+            Some(element) => diff.old_element(element).map(OptionOwner::Element),
+            None => diff.old_file(self.old.file(place.file)).map(OptionOwner::File),
         }
     }
 
@@ -43,7 +43,7 @@ impl<'t> LastRelease<'t> {
             else {
                 continue;
             };
-            let Some(Holder::Element(released)) = self.find(place) else { continue };
+            let Some(OptionOwner::Element(released)) = self.find(place) else { continue };
             let (deprecated, since) = deprecation(released);
             gone.deprecated = deprecated;
             let day = |text: &Option<String>| calendar.day_of(text.as_deref()?);

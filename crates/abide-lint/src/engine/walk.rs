@@ -1,6 +1,6 @@
 //! The walk: every rule over everything that it subscribes to.
 
-use abide_change::{Comparison, Holder};
+use abide_change::{Comparison, OptionOwner};
 use abide_schema::{Element, File, Package};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -108,13 +108,13 @@ fn check_changes<'t>(
                 $changes,
                 $kind as std::convert::identity,
                 Element as Element::$kind,
-                Holder as |it| Holder::Element(Element::$kind(it))
+                Holder as |it| OptionOwner::Element(Element::$kind(it))
             )
         };
     }
     if !settled {
         offer!(diff.package_changes(), Package as std::convert::identity);
-        offer!(diff.file_changes(), File as std::convert::identity, Holder as Holder::File);
+        offer!(diff.file_changes(), File as std::convert::identity, Holder as OptionOwner::File);
     }
     offer_elements!(Message, diff.messages_that_are(settled));
     offer_elements!(Field, diff.fields_that_are(settled));

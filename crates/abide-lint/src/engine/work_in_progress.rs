@@ -1,6 +1,6 @@
 //! What work in progress is spared.
 
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::{Element, FileId, Message, Part, Place, Tree};
 use rustc_hash::FxHashMap;
 
@@ -50,10 +50,10 @@ pub(super) fn exempt_work_in_progress<'t>(
 }
 
 /// Returns true if the last release promised that something stays as it is.
-fn is_promised(policy: &Policy, released: Holder<'_>) -> bool {
+fn is_promised(policy: &Policy, released: OptionOwner<'_>) -> bool {
     let is_ready = match released {
-        Holder::File(file) => file.work_in_progress().is_none(),
-        Holder::Element(element) => element.work_in_progress().is_none(),
+        OptionOwner::File(file) => file.work_in_progress().is_none(),
+        OptionOwner::Element(element) => element.work_in_progress().is_none(),
     };
     is_ready && policy.is_bound(released.file().package().name())
 }

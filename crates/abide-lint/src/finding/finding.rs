@@ -1,8 +1,8 @@
 //! Findings: what rules report, with places.
 
 use abide_change::{
-    Change, Comparison, Effects, Language, LostSymbol, Proof, Surface, Witness, lost, lost_by_use,
-    lost_file,
+    Change, Comparison, Effects, Language, LostSymbol, Proof, Surface, Witness, find_lost_by_use,
+    find_lost_in_file, find_lost_symbols,
 };
 use abide_schema::{Element, File, RawOptions};
 use sha2::{Digest, Sha256};
@@ -298,7 +298,7 @@ impl Finding {
         // For a package with many elements, the first ones are enough.
         match self.change.as_ref().is_some_and(|it| it.symbols.len() == Language::ALL.len()) {
             true => self,
-            false => self.lose(lost(diff, element)),
+            false => self.lose(find_lost_symbols(diff, element)),
         }
     }
 
@@ -309,7 +309,7 @@ impl Finding {
         user: (Element<'t>, Element<'t>),
         ty: (Element<'t>, Element<'t>),
     ) -> &mut Finding {
-        self.lose(lost_by_use(diff, user, ty))
+        self.lose(find_lost_by_use(diff, user, ty))
     }
 
     /// Adds what the change of a whole file breaks in generated code.
@@ -318,7 +318,7 @@ impl Finding {
         diff: &Comparison<'t>,
         file: Change<File<'t>>,
     ) -> &mut Finding {
-        self.lose(lost_file(diff, file))
+        self.lose(find_lost_in_file(diff, file))
     }
 
     /// Adds what a change breaks in clients generated from annotations.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::{Element, Place, Tree};
 use jiff::civil::Date;
 
@@ -26,7 +26,7 @@ pub struct DeprecationList<'t> {
 #[derive(Clone, Debug)]
 pub struct Deprecated<'t> {
     /// The element or the file.
-    pub holder: Holder<'t>,
+    pub holder: OptionOwner<'t>,
     /// Where it is marked as deprecated.
     pub place: Place,
     /// Since when, as it is annotated: a version or a day.
@@ -66,7 +66,7 @@ impl<'t> DeprecationList<'t> {
         let files = tree.files().filter(|file| file.is_judged());
         let holders = files.flat_map(|file| {
             let elements = file.elements().filter(|it| !is_placeholder(*it));
-            std::iter::once(Holder::File(file)).chain(elements.map(Holder::Element))
+            std::iter::once(OptionOwner::File(file)).chain(elements.map(OptionOwner::Element))
         });
         let ends: BTreeMap<&str, Date> =
             status.retirements.iter().map(|it| (it.package.name(), it.end)).collect();
@@ -91,14 +91,18 @@ impl<'t> DeprecationList<'t> {
 }
 
 impl<'t> Deprecated<'t> {
-    fn of(holder: Holder<'t>, policy: &Policy, retired: Option<Date>) -> Option<Deprecated<'t>> {
+    fn of(
+        holder: OptionOwner<'t>,
+        policy: &Policy,
+        retired: Option<Date>,
+    ) -> Option<Deprecated<'t>> {
         let element = match holder {
-            Holder::Element(element) => Some(element),
-            Holder::File(_) => None,
+            OptionOwner::Element(element) => Some(element),
+            OptionOwner::File(_) => None,
         };
         let place = match holder {
-            Holder::Element(element) => element.deprecated()?,
-            Holder::File(file) => file.deprecated()?,
+            OptionOwner::Element(element) => element.deprecated()?,
+            OptionOwner::File(file) => file.deprecated()?,
         };
         let calendar = &policy.calendar;
         let since = element.and_then(|it| Some(it.deprecated_since()?.0));
@@ -136,9 +140,9 @@ impl<'t> Deprecated<'t> {
     /// a file is deprecated.
     pub fn unknown(&self) -> Option<Unknown<'t>> {
         match (self.day, self.since, self.holder) {
-            (Some(_), ..) | (None, None, Holder::File(_)) => None,
+            (Some(_), ..) | (None, None, OptionOwner::File(_)) => None,
             (None, Some(text), _) => Some(Unknown::DayOf(text)),
-            (None, None, Holder::Element(_)) => Some(Unknown::Since),
+            (None, None, OptionOwner::Element(_)) => Some(Unknown::Since),
         }
     }
 }

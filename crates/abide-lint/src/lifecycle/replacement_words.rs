@@ -1,6 +1,6 @@
 //! Sentences of comments that lead the reader from a deprecated element to another.
 
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::{Comment, Element, Node};
 
 use super::sentences::sentences;
@@ -154,15 +154,15 @@ enum Context {
 /// The sentence of the comments of an element or a file that leads to a replacement, or says that
 /// none is needed: one at the option `deprecated`, one that speaks of the deprecation or follows
 /// one that does, or else one that is an instruction by itself.
-pub(crate) fn replacement_sentence(holder: Holder<'_>) -> Option<String> {
+pub(crate) fn replacement_sentence(holder: OptionOwner<'_>) -> Option<String> {
     let (at_option, own) = match holder {
-        Holder::File(file) => (file.comments_at_deprecated(), ""),
-        Holder::Element(element) => (element.comments_at_deprecated(), element.name()),
+        OptionOwner::File(file) => (file.comments_at_deprecated(), ""),
+        OptionOwner::Element(element) => (element.comments_at_deprecated(), element.name()),
     };
     let at_option = at_option.iter().flat_map(|it| advice_in(&it.text, own, Context::About));
     let others = match holder {
-        Holder::Element(element) => own_comments(element),
-        Holder::File(_) => Vec::new(),
+        OptionOwner::Element(element) => own_comments(element),
+        OptionOwner::File(_) => Vec::new(),
     };
     let others = others.iter().flat_map(|it| advice_in(&it.text, own, Context::Beside));
     let mut best: Option<(Advice, String)> = None;

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use abide_change::{Diff, Direction, operation_type};
+use abide_change::{Diff, Direction, resolve_operation_type};
 use abide_schema::{Field, File, Message, MessageId, Service, Tree};
 use rustc_hash::FxHashSet;
 
@@ -52,7 +52,7 @@ impl Calls {
         let methods = || tree.files().flat_map(File::services).flat_map(Service::methods);
         let operations = methods().flat_map(|it| {
             let parts = ["response_type", "metadata_type"];
-            parts.into_iter().filter_map(move |part| operation_type(it, part))
+            parts.into_iter().filter_map(move |part| resolve_operation_type(it, part))
         });
         let operations = operations.filter_map(|name| tree.message_named(&name));
         let inputs = methods().filter_map(|it| it.input());

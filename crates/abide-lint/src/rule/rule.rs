@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use abide_change::option::Setting;
-use abide_change::{Change, Comparison, Effects, Holder};
+use abide_change::option::OptionSetting;
+use abide_change::{Change, Comparison, Effects, OptionOwner};
 use abide_instance::{Dialect, Document, WalkItem};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{
@@ -170,7 +170,7 @@ pub enum ChangeCheck {
     Service(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Service<'t>>, &mut Sink)),
     Method(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Method<'t>>, &mut Sink)),
     /// Files and elements of every kind, for rules about options of all of them.
-    Holder(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<Holder<'t>>, &mut Sink)),
+    Holder(for<'t> fn(&Context<'t>, &Comparison<'t>, Change<OptionOwner<'t>>, &mut Sink)),
 }
 
 /// What a rule can see.
@@ -245,7 +245,7 @@ impl<'t> Context<'t> {
     /// the files which they are in stand on.
     pub(crate) fn depends_on_everything(&self) -> bool {
         self.looked_everywhere.load(Ordering::Relaxed)
-            || self.diff.as_ref().is_some_and(|it| it.weighed_shapes())
+            || self.diff.as_ref().is_some_and(|it| it.has_weighed_shapes())
     }
 
     /// Returns true if the tree has only the files that decide what is found in some packages.
@@ -431,7 +431,7 @@ fn put_back<'t>(
     if let Element::EnumValue(value) = old
         && let Some(holder) = diff.new_enum(value.parent())
         && holder.value_numbered(value.number()).is_some()
-        && Holder::Element(Element::Enum(holder)).standard("allow_alias").is_none()
+        && OptionOwner::Element(Element::Enum(holder)).standard("allow_alias").is_none()
     {
         return format!("put it back with `option allow_alias = true;`{then}");
     }
@@ -498,7 +498,7 @@ impl Sink {
         let location = match change {
             Change::Added(new) | Change::Both { new, .. } => Location::tree(new.place(part)),
             Change::Removed(old) => diff
-                .container(old)
+                .find_container(old)
                 .map_or_else(|| Location::old(old.place(Part::Whole)), Location::tree),
         };
         let part = if change.new().is_some() { part } else { Part::Whole };
@@ -549,7 +549,7 @@ impl Sink {
     /// Reports a setting at the option of the new side, else at what had it.
     pub(crate) fn setting(
         &mut self,
-        setting: &Setting<'_>,
+        setting: &OptionSetting<'_>,
         message: impl Into<String>,
     ) -> &mut Finding {
         let (old, new) = setting.holders;
@@ -560,7 +560,7 @@ impl Sink {
         let finding = self.change_at(location, before, package, new.full_name(), message);
         let (was, is) = setting.values();
         finding.between(was, is);
-        if let (Holder::Element(old), Holder::Element(new), Some(facts)) =
+        if let (OptionOwner::Element(old), OptionOwner::Element(new), Some(facts)) =
             (old, new, &mut finding.change)
         {
             facts.apart = aliases::are_apart(old, new);

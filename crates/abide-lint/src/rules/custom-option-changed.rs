@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use abide_change::option::{self, Difference, Setting};
-use abide_change::{Change, Comparison, Holder};
+use abide_change::option::{self, OptionDifference, OptionSetting};
+use abide_change::{Change, Comparison, OptionOwner};
 use abide_schema::Tree;
 use abide_schema::value::{Entry, Value};
 
@@ -54,14 +54,14 @@ pub(super) const JUDGED: &[&str] = &[
 fn check<'t>(
     context: &Context<'t>,
     diff: &Comparison<'t>,
-    change: Change<Holder<'t>>,
+    change: Change<OptionOwner<'t>>,
     sink: &mut Sink,
 ) {
     let Some((old, new)) = change.both() else { return };
     if old.options().is_none() && new.options().is_none() {
         return;
     }
-    for difference in option::custom_differences(diff, old.options(), new.options()) {
+    for difference in option::compare_custom_options(diff, old.options(), new.options()) {
         let path = &difference.path;
         if JUDGED.iter().any(|judged| path.starts_with(judged))
             || is_judged_inside(diff, &difference)
@@ -76,7 +76,7 @@ fn check<'t>(
         let is = list_values(diff.new, &difference.new);
         let (first_old, first_new) =
             (difference.old.first().copied(), difference.new.first().copied());
-        let setting = Setting { holders: (old, new), old: first_old, new: first_new };
+        let setting = OptionSetting { holders: (old, new), old: first_old, new: first_new };
         let holder = new.phrase();
         let message = match (first_old, first_new) {
             (None, _) => format!("option `{path}` of {holder} was set to {is}", is = backtick(&is)),
@@ -106,7 +106,7 @@ fn check<'t>(
 
 /// Returns true if an option was set or removed as a whole, and all that it holds is judged by
 /// other rules.
-fn is_judged_inside(diff: &Comparison<'_>, difference: &Difference<'_>) -> bool {
+fn is_judged_inside(diff: &Comparison<'_>, difference: &OptionDifference<'_>) -> bool {
     let inner = format!("{}.", difference.path);
     if !JUDGED.iter().any(|judged| judged.starts_with(&inner)) {
         return false;
@@ -133,7 +133,7 @@ fn find_orders<'p>(
     named.find_map(|name| policy.get(name)).map_or(&[], |orders| orders)
 }
 
-fn is_break(order: OptionOrder, difference: &Difference<'_>) -> bool {
+fn is_break(order: OptionOrder, difference: &OptionDifference<'_>) -> bool {
     let (old, new) = (difference.old.first(), difference.new.first());
     let numbers = old.and_then(|it| it.value.as_f64()).zip(new.and_then(|it| it.value.as_f64()));
     match order {
@@ -154,6 +154,7 @@ fn is_true(entry: Option<&&Entry>) -> bool {
 
 /// Lists the values of all entries of one option, as they are written.
 fn list_values(tree: &Tree, entries: &[&Entry]) -> String {
-    let values: Vec<String> = entries.iter().map(|entry| option::spelled(tree, entry)).collect();
+    let values: Vec<String> =
+        entries.iter().map(|entry| option::format_entry(tree, entry)).collect();
     values.join(", ")
 }

@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, Holder};
+use abide_change::{Change, Comparison, OptionOwner};
 use abide_schema::Part;
 
 use crate::calendar::parse_date;
@@ -22,10 +22,12 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(
     context: &Context<'t>,
     _: &Comparison<'t>,
-    change: Change<Holder<'t>>,
+    change: Change<OptionOwner<'t>>,
     sink: &mut Sink,
 ) {
-    let Some((Holder::Element(old), Holder::Element(new))) = change.both() else { return };
+    let Some((OptionOwner::Element(old), OptionOwner::Element(new))) = change.both() else {
+        return;
+    };
     let policy = context.policy;
     let Some(shown) = context.baseline_day.filter(|_| old.deprecated().is_none()) else { return };
     // On the day of the check nobody knows of a later one.
@@ -40,7 +42,7 @@ fn check<'t>(
     }
     let message = format!(
         "{} is deprecated since {}, but was not on {shown}",
-        Holder::Element(new).phrase(),
+        OptionOwner::Element(new).phrase(),
         backtick(text)
     );
     let before = Some(old.place(Part::Name));

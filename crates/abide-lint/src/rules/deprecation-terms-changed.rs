@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, Holder};
+use abide_change::{Change, Comparison, OptionOwner};
 use abide_schema::{Element, Part, Place};
 
 use crate::finding::{Location, Severity};
@@ -24,11 +24,11 @@ const DAY: &str = "deprecation version";
 fn check<'t>(
     context: &Context<'t>,
     _: &Comparison<'t>,
-    change: Change<Holder<'t>>,
+    change: Change<OptionOwner<'t>>,
     sink: &mut Sink,
 ) {
     let Some(holders) = change.both() else { return };
-    let (Holder::Element(old), Holder::Element(new)) = holders else { return };
+    let (OptionOwner::Element(old), OptionOwner::Element(new)) = holders else { return };
     // A deprecation that is new has a rule of its own.
     if old.deprecated().is_none() || new.deprecated().is_none() {
         return;

@@ -1,7 +1,7 @@
 use crate::finding::Severity;
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
-use abide_change::option::Setting;
-use abide_change::{Change, Comparison, Holder};
+use abide_change::option::OptionSetting;
+use abide_change::{Change, Comparison, OptionOwner};
 
 pub(super) static RULE: Rule = Rule {
     id: "deprecation-withdrawn",
@@ -16,9 +16,14 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    _: &Context<'t>,
+    _: &Comparison<'t>,
+    change: Change<OptionOwner<'t>>,
+    sink: &mut Sink,
+) {
     let Some(holders) = change.both() else { return };
-    let setting = Setting::standard(holders, "deprecated");
+    let setting = OptionSetting::standard(holders, "deprecated");
     if setting.values() == ("true".to_owned(), "false".to_owned()) {
         sink.setting(&setting, format!("{} is no longer deprecated", holders.1.phrase()));
     }

@@ -1,4 +1,4 @@
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::Element;
 
 use crate::calendar::Replacement;
@@ -52,6 +52,6 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
 /// Returns true if a comment leads to a replacement, or says that there never was anything to
 /// replace.
 fn names_another(element: Element<'_>) -> bool {
-    replacement_sentence(Holder::Element(element)).is_some()
+    replacement_sentence(OptionOwner::Element(element)).is_some()
         || own_comments(element).iter().any(|comment| comment.text.contains(UNIMPLEMENTED))
 }

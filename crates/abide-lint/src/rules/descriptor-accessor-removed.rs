@@ -1,4 +1,4 @@
-use abide_change::option::{self, Setting};
+use abide_change::option::{self, OptionSetting};
 use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Message};
 
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Message<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Message) else { return };
-    let setting = Setting::standard(holders, "no_standard_descriptor_accessor");
+    let setting = OptionSetting::standard(holders, "no_standard_descriptor_accessor");
     let (was, is) = setting.values();
     if was == is {
         return;

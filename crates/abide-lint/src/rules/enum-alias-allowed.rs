@@ -1,4 +1,4 @@
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::Element;
 use abide_schema::value::Value;
 
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Enum(it) = element else { return };
-    let holder = Holder::Element(element);
+    let holder = OptionOwner::Element(element);
     let option = holder.standard("allow_alias").filter(|it| it.value == Value::Bool(true));
     let Some(option) = option.filter(|_| !context.exempts(element, RULE.aliases)) else { return };
     let name = it.full_name();

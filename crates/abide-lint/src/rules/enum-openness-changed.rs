@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, Effects, Surface, first_names};
+use abide_change::{Change, Comparison, Effects, Surface, collect_first_names};
 use abide_schema::{Element, Enum, Openness, Part};
 
 use crate::finding::Severity;
@@ -29,7 +29,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Enum<'t>>, s
     let finding = sink.change(diff, change.map(Element::Enum), Part::Whole, message);
     finding.at_feature(new.file(), new.decl().options, "enum_type");
     finding.changed(name_openness(was), name_openness(is));
-    let (before, after) = (first_names(old), first_names(new));
+    let (before, after) = (collect_first_names(old), collect_first_names(new));
     let mut numbers = 1..;
     if let Some(free) =
         numbers.find(|number| !before.contains_key(number) && !after.contains_key(number))

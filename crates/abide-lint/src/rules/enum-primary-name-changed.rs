@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, Effects, Surface, first_names};
+use abide_change::{Change, Comparison, Effects, Surface, collect_first_names};
 use abide_schema::{Element, Enum, Part};
 
 use crate::finding::Severity;
@@ -19,7 +19,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Enum<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
-    let (before, after) = (first_names(old), first_names(new));
+    let (before, after) = (collect_first_names(old), collect_first_names(new));
     for was in old.values() {
         let number = was.number();
         let first = before.get(&number) == Some(&was.name());

@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, Effects, Surface, value_words};
+use abide_change::{Change, Comparison, Effects, Surface, split_value_names};
 use abide_schema::{Element, EnumValue, Part};
 
 use crate::finding::Severity;
@@ -74,7 +74,7 @@ fn check<'t>(
 
 /// The words of the name of a value, without what is only style.
 fn split_name(value: EnumValue<'_>) -> Vec<String> {
-    let each = value.parent().values().zip(value_words(value.parent()));
+    let each = value.parent().values().zip(split_value_names(value.parent()));
     each.filter(|(it, _)| *it == value).flat_map(|(_, words)| words).collect()
 }
 

@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(new) = change.new() else { return };
     // `field-removed` reports what was a field.
-    if new.is_extension() && diff.converted_from(new).is_none() {
+    if new.is_extension() && diff.find_converted_old(new).is_none() {
         full_names::report_added(diff, change.map(Element::Field), sink);
     }
 }

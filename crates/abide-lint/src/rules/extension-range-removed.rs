@@ -34,7 +34,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Message<'t>>
     let missing =
         NumberRanges::from(old.extension_ranges()).without(&new.extension_ranges().into());
     // The extension with the number of a field became that field.
-    let converted = new.fields().filter(|it| diff.converted_from(*it).is_some());
+    let converted = new.fields().filter(|it| diff.find_converted_old(*it).is_some());
     let missing =
         missing.without(&NumberRanges::from_numbers(converted.map(|it| it.number().into())));
     if missing.is_empty() {

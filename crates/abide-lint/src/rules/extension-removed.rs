@@ -23,7 +23,7 @@ const BUF_RANGE: &str = "buf:EXTENSION_MESSAGE_NO_DELETE";
 
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(old) = change.old().filter(|it| it.is_extension()) else { return };
-    if let Some(new) = diff.converted_into(old) {
+    if let Some(new) = diff.find_converted_new(old) {
         let mut aliases = full_names::collect_deletion_aliases(diff, Element::Field(old), None);
         // A field can only have a number that no extension may have.
         aliases.push(BUF_RANGE);

@@ -25,9 +25,9 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
     // `field-number-changed` reports one whose name is not new.
     let is_new = !new.is_extension()
         && !joins
-        && diff.renumbered(new).is_none()
+        && diff.find_renumbered(new).is_none()
         // `extension-removed` reports what was an extension.
-        && diff.converted_from(new).is_none();
+        && diff.find_converted_old(new).is_none();
     if holder.is_none() || !is_new {
         return;
     }

@@ -1,4 +1,4 @@
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::{Cardinality, Element};
 
 use crate::checks::{Resource, exempts};
@@ -49,7 +49,7 @@ fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
             continue;
         }
         let place = field.behaviors().find(|(it, _)| *it == behavior).map(|(_, place)| place);
-        let place = place.unwrap_or_else(|| Holder::Element(element).place(None));
+        let place = place.unwrap_or_else(|| OptionOwner::Element(element).place(None));
         let message = format!("field `{}` {mistake}", field.relative_name());
         sink.report(place, field.package().name(), field.full_name(), message)
             .why("clients and documents are generated from the behavior")

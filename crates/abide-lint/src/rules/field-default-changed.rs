@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, shown};
+use abide_change::{Change, Comparison, format_value};
 use abide_schema::value::default_of;
 use abide_schema::{Cardinality, Element, Field, Part};
 
@@ -27,11 +27,11 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
         return;
     }
     let (Some(was), Some(is)) = (default_of(old), default_of(new)) else { return };
-    if !diff.prover().differ((old, new), &was, &is) {
+    if !diff.prover().has_other_meaning((old, new), &was, &is) {
         return;
     }
     let to_buf = if aliases::is_same_default_to_buf(&was, &is) { &[] } else { RULE.aliases };
-    let (was, is) = (shown(old, &was), shown(new, &is));
+    let (was, is) = (format_value(old, &was), format_value(new, &is));
     let name = new.relative_name();
     let message = format!(
         "default of `{name}` changed from {was} to {is}",

@@ -32,7 +32,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
         let finding = sink.change(diff, change.map(Element::Field), Part::Type, message);
         finding.changed(was, is);
         finding.proven(diff.prover().prove_kept(old, new)).source(diff, change.map(Element::Field));
-        if diff.same_type(old.ty(), new.ty()) {
+        if diff.is_same_type(old.ty(), new.ty()) {
             finding.aliases(&aliases::of_pair(old, new, &aliases::of_types(old, new)));
         }
         return;

@@ -1,5 +1,5 @@
-use abide_change::option::{self, Setting};
-use abide_change::{Change, Comparison, Effects, Holder, Surface};
+use abide_change::option::{self, OptionSetting};
+use abide_change::{Change, Comparison, Effects, OptionOwner, Surface};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field};
 
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
-    let setting = Setting::of(holders, |it| it.part("google.api.field_info", "format"));
+    let setting = OptionSetting::of(holders, |it| it.part("google.api.field_info", "format"));
     let (was, is) = (format_of(setting.old, holders.0), format_of(setting.new, holders.1));
     if was == is {
         return;
@@ -48,7 +48,7 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sin
     }
 }
 
-fn format_of<'t>(entry: Option<&Entry>, holder: Holder<'t>) -> Option<&'t str> {
+fn format_of<'t>(entry: Option<&Entry>, holder: OptionOwner<'t>) -> Option<&'t str> {
     let name = option::word(holder.file().tree, entry?)?;
     (name != "FORMAT_UNSPECIFIED").then_some(name)
 }

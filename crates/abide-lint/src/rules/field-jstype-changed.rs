@@ -1,5 +1,5 @@
-use abide_change::option::Setting;
-use abide_change::{Change, Comparison, Holder};
+use abide_change::option::OptionSetting;
+use abide_change::{Change, Comparison, OptionOwner};
 use abide_schema::{Element, Field, Scalar, Type};
 
 use crate::finding::{Bump, Severity};
@@ -22,8 +22,9 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sin
     let Some((old, new)) = change.both().filter(|&(old, new)| is_long(old) && is_long(new)) else {
         return;
     };
-    let holders = (Holder::Element(Element::Field(old)), Holder::Element(Element::Field(new)));
-    let setting = Setting::standard(holders, "jstype");
+    let holders =
+        (OptionOwner::Element(Element::Field(old)), OptionOwner::Element(Element::Field(new)));
+    let setting = OptionSetting::standard(holders, "jstype");
     let (was, is) = setting.values();
     if was == is {
         return;

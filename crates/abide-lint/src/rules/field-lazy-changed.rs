@@ -1,4 +1,4 @@
-use abide_change::option::{self, Setting};
+use abide_change::option::{self, OptionSetting};
 use abide_change::{Change, Comparison};
 use abide_schema::{Element, Field};
 
@@ -23,7 +23,7 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sin
     let Some(new) = change.new() else { return };
     let field = new.relative_name();
     for name in ["lazy", "unverified_lazy"] {
-        let setting = Setting::standard(holders, name);
+        let setting = OptionSetting::standard(holders, name);
         let (was, is) = setting.values();
         if was != is {
             let message = format!("`{name}` of `{field}` changed from `{was}` to `{is}`");

@@ -29,7 +29,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some((old, new)) = change.both().or_else(|| {
         let new = change.new()?;
-        Some((diff.renumbered(new)?, new))
+        Some((diff.find_renumbered(new)?, new))
     }) else {
         return;
     };
@@ -63,8 +63,8 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
         let reserve = holder.and_then(|it| reserved::suggest_reservation(it, Some(was), None));
         let reserve = reserve.map(|it| format!("; if it has to change, {it} and waive this"));
         let reserve = reserve.unwrap_or_default();
-        let is_other =
-            !diff.types_apart(old, new).is_empty() || old.cardinality() != new.cardinality();
+        let is_other = !diff.find_differing_types(old, new).is_empty()
+            || old.cardinality() != new.cardinality();
         let back = match is_other {
             true => format!("declare it as before, with number {was}"),
             false => format!("change the number back to {was}"),

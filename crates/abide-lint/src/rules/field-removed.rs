@@ -33,7 +33,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
     if old.is_extension() {
         return;
     }
-    if let Some(new) = diff.converted_into(old) {
+    if let Some(new) = diff.find_converted_new(old) {
         let aliases = collect_aliases(old, holder);
         conversions::report_converted(diff, old, new, sink).aliases(&aliases);
         return;

@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, Direction, Effects, Surface, namesake};
+use abide_change::{Change, Comparison, Direction, Effects, Surface, find_namesake};
 use abide_schema::{Element, Field, Part};
 
 use super::field_type_changed::describe_type;
@@ -31,10 +31,10 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
     let finding = sink.change(diff, change.map(Element::Field), Part::Name, message);
     finding.fact(&old_name).fact(&was).fact(&new_name).fact(is);
     // The old name is not lost where another field has it.
-    let moved = namesake(old, new);
+    let moved = find_namesake(old, new);
     let successor = moved.unwrap_or(new);
     finding.source(diff, Change::Both { old, new: successor }.map(Element::Field));
-    let came = namesake(new, old);
+    let came = find_namesake(new, old);
     let proof = diff.prover().prove_replaced(old, new);
     let absent = diff.prover().prove_absence(old, new);
     if moved.is_none() && came.is_none() {
@@ -54,7 +54,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
     for (direction, field, reader) in
         [(Direction::Backward, old, new), (Direction::Forward, new, old)]
     {
-        let is_known = namesake(field, reader).is_some();
+        let is_known = find_namesake(field, reader).is_some();
         let in_json = match field.is_extension() {
             true => is_known,
             false => reader

@@ -1,5 +1,5 @@
 use abide_change::option::{self};
-use abide_change::{Change, Comparison, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, OptionOwner, Surface};
 use abide_schema::value::Entry;
 use abide_schema::{Cardinality, Element, File, Scalar, Type};
 
@@ -21,11 +21,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = change.both() else { return };
-    let pairs = option::pairs(diff, files.1, is_text).into_iter();
+    let pairs = option::collect_pairs(diff, files.1, is_text).into_iter();
     let pairs = pairs.filter(|&(old, _)| is_text(old));
     let (same, other): (Vec<_>, Vec<_>) =
         pairs.partition(|&(old, new)| resolve_string_type(old) == resolve_string_type(new));
-    for found in option::inherited(files, other, find_own_option, resolve_string_type) {
+    for found in option::find_inherited(files, other, find_own_option, resolve_string_type) {
         let (was, is) = (&found.was, &found.is);
         let message = format!("C++ type of {} changed from `{was}` to `{is}`", found.phrase());
         let finding = sink.setting(&found.setting, message);
@@ -36,7 +36,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, s
     let renamed = same
         .into_iter()
         .filter(|&(old, new)| (find_requested_type(old), find_requested_type(new)) != ALLOWED);
-    for found in option::inherited(files, renamed, find_own_option, find_requested_type) {
+    for found in option::find_inherited(files, renamed, find_own_option, find_requested_type) {
         let (was, is) = (&found.was, &found.is);
         let message = format!("`{is}` is asked for {}, not `{was}`", found.phrase());
         let finding = sink.setting(&found.setting, message);
@@ -55,9 +55,9 @@ fn is_text(element: Element<'_>) -> bool {
 /// The type that is asked for a field in C++, whether or not it has any effect.
 fn find_requested_type<'t>(element: Element<'t>) -> &'t str {
     let Element::Field(field) = element else { return "" };
-    let holder = Holder::Element(element);
+    let holder = OptionOwner::Element(element);
     let ctype = holder.standard("ctype").and_then(|it| option::word(field.tree, it));
-    let default = if option::since_2024(field.file()) { "VIEW" } else { "STRING" };
+    let default = if option::is_since_2024(field.file()) { "VIEW" } else { "STRING" };
     ctype.or_else(|| holder.inherited_feature("pb.cpp", "string_type")).unwrap_or(default)
 }
 
@@ -75,6 +75,6 @@ fn resolve_string_type<'t>(element: Element<'t>) -> &'t str {
     }
 }
 
-fn find_own_option(holder: Holder<'_>) -> Option<&Entry> {
+fn find_own_option(holder: OptionOwner<'_>) -> Option<&Entry> {
     holder.feature("pb.cpp", "string_type").or_else(|| holder.standard("ctype"))
 }

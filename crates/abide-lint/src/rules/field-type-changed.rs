@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     // A map and a list of messages differ in cardinality.
-    let pairs = diff.types_apart(old, new);
+    let pairs = diff.find_differing_types(old, new);
     if pairs.is_empty() {
         return;
     }

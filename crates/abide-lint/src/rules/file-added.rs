@@ -23,7 +23,8 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, s
     if diff.old_package(new.package()).is_none() {
         return;
     }
-    let come = if diff.came_whole(new) { full_names::collect_added(diff, new) } else { Vec::new() };
+    let come =
+        if diff.is_fully_added(new) { full_names::collect_added(diff, new) } else { Vec::new() };
     let message = format!("file `{}` was added{}", new.path(), full_names::with(&come));
     let location = Location::tree(package_name(new));
     let finding = sink.change_at(location, None, new.package().name(), new.path(), message);

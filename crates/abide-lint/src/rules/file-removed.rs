@@ -29,8 +29,11 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, s
     if diff.new_package(old.package()).is_none() {
         return;
     }
-    let gone =
-        if diff.went_whole(old) { full_names::collect_removed(diff, old) } else { Vec::new() };
+    let gone = if diff.is_fully_removed(old) {
+        full_names::collect_removed(diff, old)
+    } else {
+        Vec::new()
+    };
     let message = format!("file `{}` was removed{}", old.path(), full_names::with(&gone));
     let place = package_name(old);
     let package = old.package().name();

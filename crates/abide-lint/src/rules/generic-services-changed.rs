@@ -1,4 +1,4 @@
-use abide_change::option::{self, Setting};
+use abide_change::option::{self, OptionSetting};
 use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, File, Part, Service};
 
@@ -33,8 +33,8 @@ const OPTIONS: &[Generic] = &[
 
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = option::files(change) else { return };
-    let settings = OPTIONS.iter().map(|it| (it, Setting::standard(files, it.0)));
-    let changed: Vec<(&Generic, Setting<'t>)> =
+    let settings = OPTIONS.iter().map(|it| (it, OptionSetting::standard(files, it.0)));
+    let changed: Vec<(&Generic, OptionSetting<'t>)> =
         settings.filter(|(_, it)| it.values().0 != it.values().1).collect();
     if changed.is_empty() {
         return;
@@ -61,7 +61,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, s
 fn report<'t>(
     diff: &Comparison<'t>,
     (old, new): (Service<'t>, Service<'t>),
-    changed: &[(&Generic, Setting<'t>)],
+    changed: &[(&Generic, OptionSetting<'t>)],
     sink: &mut Sink,
 ) {
     let (mut lost, mut gained, mut surfaces) = (Vec::new(), Vec::new(), Vec::new());

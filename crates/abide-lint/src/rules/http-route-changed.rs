@@ -1,5 +1,5 @@
-use abide_change::option::Setting;
-use abide_change::{Change, Comparison, Effects, Holder, Surface};
+use abide_change::option::OptionSetting;
+use abide_change::{Change, Comparison, Effects, OptionOwner, Surface};
 use abide_schema::{Element, HttpBinding, Method};
 
 use crate::finding::{Location, Severity};
@@ -23,8 +23,8 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Method<'t>>, si
     let Some((old, new)) = change.both() else { return };
     let (before, after) = (old.http_bindings(), new.http_bindings());
     let (lost, mut gained) = (subtract(&before, &after), subtract(&after, &before));
-    let setting = Setting::of(
-        (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new))),
+    let setting = OptionSetting::of(
+        (OptionOwner::Element(Element::Method(old)), OptionOwner::Element(Element::Method(new))),
         |it| it.custom("google.api.http"),
     );
     let name = new.relative_name();

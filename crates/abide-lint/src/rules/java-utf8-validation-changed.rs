@@ -1,5 +1,5 @@
 use abide_change::option::{self};
-use abide_change::{Change, Comparison, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, OptionOwner, Surface};
 use abide_schema::value::{Entry, Value};
 use abide_schema::{Element, File, Scalar, Type};
 
@@ -22,10 +22,11 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = change.both() else { return };
     // `field-utf8-validation-changed` reports what changed for all languages.
-    let pairs = option::pairs(diff, files.1, is_string).into_iter().filter(|&(old, new)| {
-        is_string(old) && is_checked_everywhere(old) == is_checked_everywhere(new)
-    });
-    for found in option::inherited(files, pairs, find_own_option, resolve_check) {
+    let pairs =
+        option::collect_pairs(diff, files.1, is_string).into_iter().filter(|&(old, new)| {
+            is_string(old) && is_checked_everywhere(old) == is_checked_everywhere(new)
+        });
+    for found in option::find_inherited(files, pairs, find_own_option, resolve_check) {
         let checks = if found.is == "checked" { "now checks" } else { "no longer checks" };
         let message = format!("Java {checks} {} for valid UTF-8", found.phrase());
         let finding = sink.setting(&found.setting, message);
@@ -48,18 +49,18 @@ fn is_checked_everywhere(element: Element<'_>) -> bool {
 }
 
 fn resolve_check<'t>(element: Element<'t>) -> &'t str {
-    let own = Holder::Element(element).inherited_feature("pb.java", "utf8_validation");
-    let file = Holder::File(element.file()).standard("java_string_check_utf8");
+    let own = OptionOwner::Element(element).inherited_feature("pb.java", "utf8_validation");
+    let file = OptionOwner::File(element.file()).standard("java_string_check_utf8");
     let is_checked = is_checked_everywhere(element)
         || own == Some("VERIFY")
         || file.is_some_and(|it| it.value == Value::Bool(true));
     if is_checked { "checked" } else { "not checked" }
 }
 
-fn find_own_option(holder: Holder<'_>) -> Option<&Entry> {
+fn find_own_option(holder: OptionOwner<'_>) -> Option<&Entry> {
     let feature = holder.feature("pb.java", "utf8_validation");
     feature.or_else(|| match holder {
-        Holder::File(_) => holder.standard("java_string_check_utf8"),
-        Holder::Element(_) => None,
+        OptionOwner::File(_) => holder.standard("java_string_check_utf8"),
+        OptionOwner::Element(_) => None,
     })
 }

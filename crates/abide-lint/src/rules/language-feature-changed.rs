@@ -1,5 +1,5 @@
 use abide_change::option::{self};
-use abide_change::{Change, Comparison, Effects, Holder, Surface};
+use abide_change::{Change, Comparison, Effects, OptionOwner, Surface};
 use abide_schema::value::Value;
 use abide_schema::{Edition, Element, File, Openness};
 
@@ -39,7 +39,7 @@ const FEATURES: &[LanguageFeature] = &[
         name: "api_level",
         surface: Surface::SourceGo,
         of: |it| matches!(it, Element::Message(_)),
-        default: |it| if option::since_2024(it.file()) { "API_OPAQUE" } else { "API_OPEN" },
+        default: |it| if option::is_since_2024(it.file()) { "API_OPAQUE" } else { "API_OPEN" },
         more: &["API_HYBRID"],
         why: "the open API has fields, the opaque API has setters, the hybrid API has both",
     },
@@ -66,8 +66,8 @@ const FEATURES: &[LanguageFeature] = &[
         name: "nest_in_file_class",
         surface: Surface::SourceJava,
         of: is_class,
-        default: |it| match Holder::File(it.file()).standard("java_multiple_files") {
-            _ if option::since_2024(it.file()) => "NO",
+        default: |it| match OptionOwner::File(it.file()).standard("java_multiple_files") {
+            _ if option::is_since_2024(it.file()) => "NO",
             Some(entry) if entry.value == Value::Bool(true) => "NO",
             _ => "YES",
         },
@@ -106,7 +106,7 @@ const FEATURES: &[LanguageFeature] = &[
         name: "enum_name_uses_string_view",
         surface: Surface::SourceCpp,
         of: is_enum,
-        default: |it| if option::since_2024(it.file()) { "true" } else { "false" },
+        default: |it| if option::is_since_2024(it.file()) { "true" } else { "false" },
         more: &[],
         why: "the C++ function that returns the name of a value returns a different type",
     },
@@ -121,7 +121,7 @@ fn is_class(element: Element<'_>) -> bool {
     match element {
         Element::Message(_) | Element::Enum(_) => element.parent().is_none(),
         Element::Service(_) => {
-            let option = Holder::File(element.file()).standard("java_generic_services");
+            let option = OptionOwner::File(element.file()).standard("java_generic_services");
             option.is_some_and(|it| it.value == Value::Bool(true))
         }
         _ => false,
@@ -144,22 +144,23 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, s
     if editions.0 == editions.1 && !editions.0.is_edition() {
         return;
     }
-    let all = option::pairs(diff, files.1, |_| true);
+    let all = option::collect_pairs(diff, files.1, |_| true);
     for feature in FEATURES {
         // Before edition 2024 `java_multiple_files` decides this: see `packaging-option-changed`.
         let option = feature.name == "nest_in_file_class";
-        if option && !option::since_2024(files.0) && !option::since_2024(files.1) {
+        if option && !option::is_since_2024(files.0) && !option::is_since_2024(files.1) {
             continue;
         }
         let pairs = all.iter().copied();
         let pairs = pairs.filter(|&(old, new)| (feature.of)(old) && (feature.of)(new));
-        let own = |holder: Holder<'t>| holder.feature(feature.language, feature.name);
+        let own = |holder: OptionOwner<'t>| holder.feature(feature.language, feature.name);
         let resolve = |element: Element<'t>| {
-            let set = Holder::Element(element).inherited_feature(feature.language, feature.name);
+            let set =
+                OptionOwner::Element(element).inherited_feature(feature.language, feature.name);
             let set = set.filter(|it| !matches!(*it, "LEGACY" | "API_LEVEL_UNSPECIFIED"));
             set.unwrap_or_else(|| (feature.default)(element))
         };
-        for found in option::inherited(files, pairs, own, resolve) {
+        for found in option::find_inherited(files, pairs, own, resolve) {
             let (was, is, name) = (&found.was, &found.is, feature.name);
             let language = feature.language;
             let what = found.phrase();

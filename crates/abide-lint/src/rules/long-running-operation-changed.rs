@@ -1,5 +1,7 @@
-use abide_change::option::Setting;
-use abide_change::{Change, Comparison, Effects, Holder, Surface, lost_result, operation_type};
+use abide_change::option::OptionSetting;
+use abide_change::{
+    Change, Comparison, Effects, OptionOwner, Surface, find_lost_result, resolve_operation_type,
+};
 use abide_schema::{Element, Message, Method};
 
 use crate::finding::{Bump, Severity};
@@ -22,10 +24,12 @@ pub(super) const INFO: &str = "google.longrunning.operation_info";
 
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some((old, new)) = change.both() else { return };
-    let holders = (Holder::Element(Element::Method(old)), Holder::Element(Element::Method(new)));
+    let holders =
+        (OptionOwner::Element(Element::Method(old)), OptionOwner::Element(Element::Method(new)));
     for (part, what) in [("response_type", "response"), ("metadata_type", "metadata")] {
-        let setting = Setting::of(holders, |it| it.part(INFO, part));
-        let (before, after) = (operation_type(old, part), operation_type(new, part));
+        let setting = OptionSetting::of(holders, |it| it.part(INFO, part));
+        let (before, after) =
+            (resolve_operation_type(old, part), resolve_operation_type(new, part));
         let was = before.as_deref().and_then(|name| diff.old.message_named(name));
         let new_name = was.and_then(|was| diff.new_message(was)).map(Message::full_name);
         // A type that was renamed is reported at the type.
@@ -44,10 +48,10 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Method<'t>>,
         };
         // A part that was removed is reported at the annotation that had it.
         let place = setting.new.or_else(|| holders.1.custom(INFO));
-        let finding = sink.setting(&Setting { new: place, ..setting }, message);
+        let finding = sink.setting(&OptionSetting { new: place, ..setting }, message);
         finding.fact(part).fact(before.clone().unwrap_or_default());
         finding.fact(after.clone().unwrap_or_default());
-        finding.source_of_client(lost_result(old, new));
+        finding.source_of_client(find_lost_result(old, new));
         if before.is_some() && after.is_some() {
             finding.breaks(Effects::both(&[Surface::TypeUrl]));
             finding.why("the operation carries a type that the other side does not unpack");

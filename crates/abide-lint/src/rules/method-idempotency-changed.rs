@@ -1,4 +1,4 @@
-use abide_change::option::{self, Setting};
+use abide_change::option::{self, OptionSetting};
 use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::{Element, Method};
 
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Method) else { return };
-    let setting = Setting::standard(holders, "idempotency_level");
+    let setting = OptionSetting::standard(holders, "idempotency_level");
     let (was, is) = setting.values();
     if was == is {
         return;

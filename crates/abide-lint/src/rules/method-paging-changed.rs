@@ -1,4 +1,4 @@
-use abide_change::{Change, lost_result, paged_field};
+use abide_change::{Change, find_lost_result, find_paged_field};
 use abide_schema::{Element, File, Part, Service, Tree};
 
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -27,7 +27,7 @@ fn check<'t>(context: &Context<'t>, _: &'t Tree, sink: &mut Sink) {
         if kept.iter().any(|(old, new)| old.and_then(|it| diff.new_message(it)) != *new) {
             continue;
         }
-        let (was, is) = (paged_field(old), paged_field(new));
+        let (was, is) = (find_paged_field(old), find_paged_field(new));
         let name = new.relative_name();
         let message = match (was, is) {
             (None, Some(_)) => format!("clients now page through the results of `{name}`"),
@@ -42,7 +42,7 @@ fn check<'t>(context: &Context<'t>, _: &'t Tree, sink: &mut Sink) {
         for field in [was, is] {
             finding.fact(field.map(|it| it.name()).unwrap_or_default());
         }
-        finding.source_of_client(lost_result(old, new));
+        finding.source_of_client(find_lost_result(old, new));
         finding.why("the method of a generated client returns another type");
     }
 }

@@ -25,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Method<'t>>, sink: &mut Sink) {
     let Change::Both { old, new } = change else { return };
     let (Some(was), Some(is)) = (old.input(), new.input()) else { return };
-    if diff.same_message(was, is) {
+    if diff.is_same_message(was, is) {
         return;
     }
     let (was_name, is_name) = (was.full_name(), is.full_name());

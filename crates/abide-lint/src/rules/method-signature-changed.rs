@@ -1,5 +1,5 @@
-use abide_change::option::{self, Setting};
-use abide_change::{Change, Comparison, Holder, lost_parameter};
+use abide_change::option::{self, OptionSetting};
+use abide_change::{Change, Comparison, OptionOwner, find_lost_parameter};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Method};
 
@@ -26,7 +26,7 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Method<'t>>, si
     let name = new.relative_name();
     type Entries<'t> = (Option<&'t Entry>, Option<&'t Entry>);
     let mut report = |what: &str, entries: Entries<'t>, message: String, lost| {
-        let setting = Setting { holders, old: entries.0, new: entries.1 };
+        let setting = OptionSetting { holders, old: entries.0, new: entries.1 };
         let finding = sink.setting(&setting, message);
         // One method may lose and gain several.
         finding.fact(what).fact(if entries.0.is_some() { "old" } else { "new" });
@@ -40,7 +40,7 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Method<'t>>, si
     for (words, entry) in before.iter().filter(|it| after.iter().all(|other| other.0 != it.0)) {
         same = false;
         let message = format!("signature `{words}` of `{name}` was removed");
-        report(words, (Some(*entry), None), message, lost_parameter(old, new, words));
+        report(words, (Some(*entry), None), message, find_lost_parameter(old, new, words));
     }
     for (words, entry) in after.iter().filter(|it| before.iter().all(|other| other.0 != it.0)) {
         same = false;
@@ -55,8 +55,8 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Method<'t>>, si
 }
 
 /// The signatures of a method, with normalized white space between parameters.
-fn read_signatures<'t>(holder: Holder<'t>) -> Vec<(String, &'t Entry)> {
-    let entries = holder.each_custom("google.api.method_signature").into_iter();
+fn read_signatures<'t>(holder: OptionOwner<'t>) -> Vec<(String, &'t Entry)> {
+    let entries = holder.collect_custom("google.api.method_signature").into_iter();
     let signatures = entries.filter_map(|entry| {
         let parameters = entry.value.as_str()?.split(',').map(str::trim);
         Some((parameters.collect::<Vec<_>>().join(", "), entry))

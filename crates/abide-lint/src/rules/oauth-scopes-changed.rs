@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use abide_change::option::{self, Setting};
-use abide_change::{Change, Comparison, lost_scope};
+use abide_change::option::{self, OptionSetting};
+use abide_change::{Change, Comparison, describe_lost_scope};
 use abide_schema::{Element, Service};
 
 use crate::finding::Severity;
@@ -22,7 +22,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Service) else { return };
-    let setting = Setting::of(holders, |it| it.custom("google.api.oauth_scopes"));
+    let setting = OptionSetting::of(holders, |it| it.custom("google.api.oauth_scopes"));
     let (was, is) = setting.values();
     let (before, after) = (parse_scopes(&was), parse_scopes(&is));
     let service = holders.1.phrase();
@@ -30,7 +30,7 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Service<'t>>, s
         let message = format!("{service} no longer lists the OAuth scope `{scope}`");
         let finding = sink.setting(&setting, message);
         finding.fact(scope).fact("removed");
-        finding.source_of_client(change.old().map(|old| lost_scope(old, scope)));
+        finding.source_of_client(change.old().map(|old| describe_lost_scope(old, scope)));
         finding.why("clients whose tokens have only this scope are refused");
     }
     for &scope in after.difference(&before) {

@@ -21,7 +21,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
     let Change::Added(new) = change else { return };
     let Some(oneof) = new.real_oneof().filter(|it| diff.old_oneof(*it).is_some()) else { return };
     // `field-number-changed` reports one whose name is not new.
-    if diff.renumbered(new).is_some() {
+    if diff.find_renumbered(new).is_some() {
         return;
     }
     let name = new.relative_name();

@@ -1,4 +1,4 @@
-use abide_change::option::{self, Setting};
+use abide_change::option::{self, OptionSetting};
 use abide_change::{Change, Comparison, Effects, Surface};
 use abide_schema::File;
 
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<File<'t>>, sink: &mut Sink) {
     let Some(files) = option::files(change) else { return };
-    let setting = Setting::standard(files, "optimize_for");
+    let setting = OptionSetting::standard(files, "optimize_for");
     let (was, is) = setting.values();
     if was == is {
         return;

@@ -1,4 +1,4 @@
-use abide_change::option::{self, Setting};
+use abide_change::option::{self, OptionSetting};
 use abide_change::{Change, Comparison};
 use abide_schema::{Element, Field};
 
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Field) else { return };
-    let setting = Setting::standard(holders, "retention");
+    let setting = OptionSetting::standard(holders, "retention");
     let (was, is) = setting.values();
     let (was, is) = (resolve_retention(was), resolve_retention(is));
     if was == is {

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use abide_change::option::{self, Setting};
-use abide_change::{Change, Comparison, Holder};
+use abide_change::option::{self, OptionSetting};
+use abide_change::{Change, Comparison, OptionOwner};
 use abide_schema::value::Entry;
 use abide_schema::{Element, Field};
 
@@ -40,7 +40,7 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sin
         }
     };
     let (first_old, first_new) = (old.first().map(|it| it.1), new.first().map(|it| it.1));
-    let setting = Setting { holders, old: first_old, new: first_new };
+    let setting = OptionSetting { holders, old: first_old, new: first_new };
     let phrase = holders.1.phrase();
     let what = lost.as_deref().unwrap_or("can now be set on more kinds of elements");
     let finding = sink.setting(&setting, format!("{phrase} {what}"));
@@ -54,7 +54,7 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Field<'t>>, sin
 }
 
 /// The kinds of elements that an option names as its targets.
-fn read_targets<'t>(holder: Holder<'t>) -> Vec<(&'t str, &'t Entry)> {
+fn read_targets<'t>(holder: OptionOwner<'t>) -> Vec<(&'t str, &'t Entry)> {
     let Some(options) = holder.options() else { return Vec::new() };
     let tree = holder.file().tree;
     let named = options.entries.iter().filter(|entry| {

@@ -1,5 +1,7 @@
-use abide_change::option::{self, Setting};
-use abide_change::{Change, Comparison, Effects, Holder, LANGUAGES, Packaging, PackagingOption};
+use abide_change::option::{self, OptionSetting};
+use abide_change::{
+    Change, Comparison, Effects, LANGUAGES, OptionOwner, Packaging, PackagingOption,
+};
 use abide_schema::File;
 
 use crate::finding::Severity;
@@ -54,10 +56,10 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<File<'t>>, sink
     let Some((old, new)) = option::files(change) else { return };
     let all = LANGUAGES.iter().flat_map(|table| table.packaging.iter().map(move |it| (table, it)));
     for (language, option) in all {
-        let (name, setting) = (option.name, Setting::standard((old, new), option.name));
+        let (name, setting) = (option.name, OptionSetting::standard((old, new), option.name));
         let (was, is) = (resolve_option(old.file(), option), resolve_option(new.file(), option));
         // Edition 2024 replaced it by a feature, reported by `language-feature-changed`.
-        let gone = name == "java_multiple_files" && option::since_2024(new.file());
+        let gone = name == "java_multiple_files" && option::is_since_2024(new.file());
         // A value derived from the package is reported with the package.
         let derived = setting.old.is_none() && setting.new.is_none();
         let (before, after) = setting.values();
@@ -122,8 +124,8 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<File<'t>>, sink
 
 /// The value of an option, or what generators use if it is not set.
 fn resolve_option(file: File<'_>, option: &PackagingOption) -> String {
-    let (holder, name) = (Holder::File(file), option.name);
-    let written = holder.standard(name).map(|entry| option::spelled(file.tree, entry));
+    let (holder, name) = (OptionOwner::File(file), option.name);
+    let written = holder.standard(name).map(|entry| option::format_entry(file.tree, entry));
     let written = written.filter(|it| !it.is_empty());
     // Generators read a Ruby package with dots like the package of the file.
     let final_value = written.as_ref().filter(|it| name != "ruby_package" || it.contains("::"));
@@ -164,7 +166,7 @@ fn is_go_name(name: &str) -> bool {
 fn name_outer_class(file: File<'_>) -> String {
     let path = file.path().strip_suffix(".proto").unwrap_or(file.path());
     let name = to_pascal_case(path.rsplit('/').next().unwrap_or(path));
-    if option::since_2024(file) {
+    if option::is_since_2024(file) {
         return name + "Proto";
     }
     if file.decl().declares_type(&name) { name + "OuterClass" } else { name }

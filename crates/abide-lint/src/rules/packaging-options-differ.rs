@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_change::{Holder, option};
+use abide_change::{OptionOwner, option};
 use abide_schema::{File, Package};
 
 use crate::finding::package_name;
@@ -56,9 +56,9 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
             let own = read_value(file, option);
             let Some(values) = values.get(&file.decl().root) else { continue };
             let Some(other) = values.iter().find(|it| **it != own) else { continue };
-            let set = Holder::File(file).standard(option);
+            let set = OptionOwner::File(file).standard(option);
             let place = match set {
-                Some(_) => Holder::File(file).place(set),
+                Some(_) => OptionOwner::File(file).place(set),
                 None => package_name(file),
             };
             let mut aliases = vec![alias, "aip:191"];
@@ -79,8 +79,8 @@ fn check<'t>(_: &Context<'t>, package: Package<'t>, sink: &mut Sink) {
 
 /// The value of an option as text; empty if it is not set.
 fn read_value(file: File<'_>, option: &str) -> String {
-    let set = Holder::File(file).standard(option);
-    set.map_or_else(String::new, |it| option::spelled(file.tree, it))
+    let set = OptionOwner::File(file).standard(option);
+    set.map_or_else(String::new, |it| option::format_entry(file.tree, it))
 }
 
 fn describe_value(value: &str) -> String {

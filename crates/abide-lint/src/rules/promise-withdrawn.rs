@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, Holder};
+use abide_change::{Change, Comparison, OptionOwner};
 use abide_schema::{Part, Place};
 
 use crate::finding::{Bump, Location, Severity, package_name};
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(
     context: &Context<'t>,
     diff: &Comparison<'t>,
-    change: Change<Holder<'t>>,
+    change: Change<OptionOwner<'t>>,
     sink: &mut Sink,
 ) {
     let Some((old, new)) = change.both() else { return };
@@ -48,7 +48,7 @@ fn check<'t>(
             "work in progress",
         );
     }
-    if let (Holder::File(old), Holder::File(new)) = (old, new) {
+    if let (OptionOwner::File(old), OptionOwner::File(new)) = (old, new) {
         let is_changed = old.package_version_status().map(|it| it.0)
             != new.package_version_status().map(|it| it.0);
         if is_changed && is_frozen(package) && !context.is_frozen(new.package()) {
@@ -64,28 +64,30 @@ fn check<'t>(
     }
 }
 
-fn find_work_in_progress(holder: Holder<'_>) -> Option<Place> {
+fn find_work_in_progress(holder: OptionOwner<'_>) -> Option<Place> {
     match holder {
-        Holder::File(file) => file.work_in_progress(),
-        Holder::Element(element) => element.work_in_progress(),
+        OptionOwner::File(file) => file.work_in_progress(),
+        OptionOwner::Element(element) => element.work_in_progress(),
     }
 }
 
-fn find_name(holder: Holder<'_>) -> Place {
+fn find_name(holder: OptionOwner<'_>) -> Place {
     match holder {
-        Holder::File(file) => package_name(file),
-        Holder::Element(element) => element.place(Part::Name),
+        OptionOwner::File(file) => package_name(file),
+        OptionOwner::Element(element) => element.place(Part::Name),
     }
 }
 
 /// Returns true if what encloses an element became work in progress, too.
-fn is_told_above<'t>(diff: &Comparison<'t>, new: Holder<'t>) -> bool {
-    let Holder::Element(element) = new else { return false };
+fn is_told_above<'t>(diff: &Comparison<'t>, new: OptionOwner<'t>) -> bool {
+    let OptionOwner::Element(element) = new else { return false };
     let (old, around) = match element.parent() {
-        Some(parent) => (diff.old_element(parent).map(Holder::Element), Holder::Element(parent)),
+        Some(parent) => {
+            (diff.old_element(parent).map(OptionOwner::Element), OptionOwner::Element(parent))
+        }
         None => {
             let file = element.file();
-            (diff.old_file(file).map(Holder::File), Holder::File(file))
+            (diff.old_file(file).map(OptionOwner::File), OptionOwner::File(file))
         }
     };
     old.is_some_and(|it| find_work_in_progress(it).is_none())

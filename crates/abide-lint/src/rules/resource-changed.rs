@@ -1,5 +1,5 @@
-use abide_change::option::Setting;
-use abide_change::{Change, Comparison, Effects, Holder, Surface};
+use abide_change::option::OptionSetting;
+use abide_change::{Change, Comparison, Effects, OptionOwner, Surface};
 use abide_schema::Tree;
 use abide_schema::value::Entry;
 
@@ -19,14 +19,19 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    _: &Context<'t>,
+    diff: &Comparison<'t>,
+    change: Change<OptionOwner<'t>>,
+    sink: &mut Sink,
+) {
     let Some(holders) = change.both() else { return };
     match holders {
-        (Holder::Element(_), Holder::Element(_)) => {
-            let setting = Setting::of(holders, |it| it.custom("google.api.resource"));
+        (OptionOwner::Element(_), OptionOwner::Element(_)) => {
+            let setting = OptionSetting::of(holders, |it| it.custom("google.api.resource"));
             compare(diff, setting, sink);
         }
-        (Holder::File(old), Holder::File(new)) => {
+        (OptionOwner::File(old), OptionOwner::File(new)) => {
             // Definitions in a file are paired by their types.
             let (before, after) = (read_definitions(holders.0), read_definitions(holders.1));
             for &was in &before {
@@ -34,11 +39,11 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Holder<'t>>,
                     .iter()
                     .copied()
                     .find(|it| read_type(new.tree, it) == read_type(old.tree, was));
-                compare(diff, Setting { holders, old: Some(was), new: is }, sink);
+                compare(diff, OptionSetting { holders, old: Some(was), new: is }, sink);
             }
             for &is in &after {
                 if !before.iter().any(|it| read_type(old.tree, it) == read_type(new.tree, is)) {
-                    compare(diff, Setting { holders, old: None, new: Some(is) }, sink);
+                    compare(diff, OptionSetting { holders, old: None, new: Some(is) }, sink);
                 }
             }
         }
@@ -46,8 +51,8 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Holder<'t>>,
     }
 }
 
-fn read_definitions<'t>(holder: Holder<'t>) -> Vec<&'t Entry> {
-    holder.each_custom("google.api.resource_definition")
+fn read_definitions<'t>(holder: OptionOwner<'t>) -> Vec<&'t Entry> {
+    holder.collect_custom("google.api.resource_definition")
 }
 
 fn read_type<'t>(tree: &Tree, entry: &'t Entry) -> &'t str {
@@ -59,14 +64,14 @@ fn read_patterns<'t>(tree: &'t Tree, entry: &'t Entry) -> Vec<&'t str> {
     message.flat_map(|it| it.get_all(tree, "pattern")).filter_map(|it| it.value.as_str()).collect()
 }
 
-fn compare(diff: &Comparison<'_>, setting: Setting<'_>, sink: &mut Sink) {
+fn compare(diff: &Comparison<'_>, setting: OptionSetting<'_>, sink: &mut Sink) {
     let (old, new) = (setting.holders.0.file().tree, setting.holders.1.file().tree);
     let (Some(before), Some(after)) = (setting.old, setting.new) else {
         if let Some(before) = setting.old {
             let was = read_type(old, before);
             let finding = sink.setting(&setting, format!("resource `{was}` is no longer defined"));
             finding.fact(was).at_least(Severity::Warning).bump(Bump::Major);
-            finding.source_of_client(diff.lost_path_helper(was));
+            finding.source_of_client(diff.find_lost_path_helper(was));
             finding.why("references to it and helpers generated from its patterns are lost");
         } else if let Some(after) = setting.new {
             let is = read_type(new, after);
@@ -80,7 +85,7 @@ fn compare(diff: &Comparison<'_>, setting: Setting<'_>, sink: &mut Sink) {
         return;
     }
     // Clients have one helper for a resource, so one finding names it.
-    let mut helper = diff.lost_path_helper(was);
+    let mut helper = diff.find_lost_path_helper(was);
     if was != is {
         let message = format!("the resource type changed from `{was}` to `{is}`");
         let finding = sink.setting(&setting, message);

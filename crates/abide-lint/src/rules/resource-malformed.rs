@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::{Cardinality, Element, Field, File, Message, Part, Place, Scalar, Type};
 use abide_syntax::FieldLabel;
 
@@ -257,7 +257,7 @@ fn is_text(field: Field<'_>) -> bool {
 
 /// A reference that is not text.
 fn check_reference(field: Field<'_>) -> Option<ResourceDefect> {
-    let holder = Holder::Element(Element::Field(field));
+    let holder = OptionOwner::Element(Element::Field(field));
     let entry = holder.custom("google.api.resource_reference")?;
     let holds_text = field.ty() == Type::Scalar(Scalar::String);
     // The values of a map carry the reference of the map.

@@ -1,5 +1,5 @@
-use abide_change::option::{self, Setting};
-use abide_change::{Change, Comparison, Effects, Holder, Surface};
+use abide_change::option::{self, OptionSetting};
+use abide_change::{Change, Comparison, Effects, OptionOwner, Surface};
 use abide_schema::{Element, Field};
 
 use crate::finding::Severity;
@@ -22,7 +22,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
     const REFERENCE: &str = "google.api.resource_reference";
     let Some(holders) = option::elements(change, Element::Field) else { return };
     let field = holders.1.phrase();
-    let setting = Setting::of(holders, |it| it.custom(REFERENCE));
+    let setting = OptionSetting::of(holders, |it| it.custom(REFERENCE));
     let (was, is) = (describe_reference(holders.0), describe_reference(holders.1));
     if was == is {
         return;
@@ -39,11 +39,11 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
     };
     finding.changed(was, is);
     let resource = change.old().and_then(Field::resource_reference);
-    finding.source_of_client(resource.and_then(|(it, _)| diff.lost_path_helper(it)));
+    finding.source_of_client(resource.and_then(|(it, _)| diff.find_lost_path_helper(it)));
 }
 
 /// The resource in words; empty if there is no reference.
-fn describe_reference(holder: Holder<'_>) -> String {
+fn describe_reference(holder: OptionOwner<'_>) -> String {
     match ["type", "child_type"].map(|part| read_type(holder, part)).into() {
         (Some(kind), _) => format!("`{kind}`"),
         (None, Some(child)) => format!("parents of `{child}`"),
@@ -51,7 +51,7 @@ fn describe_reference(holder: Holder<'_>) -> String {
     }
 }
 
-fn read_type<'t>(holder: Holder<'t>, part: &str) -> Option<&'t str> {
+fn read_type<'t>(holder: OptionOwner<'t>, part: &str) -> Option<&'t str> {
     let entry = holder.part("google.api.resource_reference", part)?;
     entry.value.as_str().filter(|it| !it.is_empty())
 }

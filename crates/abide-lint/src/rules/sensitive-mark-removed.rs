@@ -1,5 +1,5 @@
-use abide_change::option::Setting;
-use abide_change::{Change, Comparison, Holder};
+use abide_change::option::OptionSetting;
+use abide_change::{Change, Comparison, OptionOwner};
 use abide_schema::value::Value;
 
 use crate::finding::Severity;
@@ -18,11 +18,16 @@ pub(super) static RULE: Rule = Rule {
     check: Check::Change(ChangeCheck::Holder(check)),
 };
 
-fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Holder<'t>>, sink: &mut Sink) {
+fn check<'t>(
+    _: &Context<'t>,
+    _: &Comparison<'t>,
+    change: Change<OptionOwner<'t>>,
+    sink: &mut Sink,
+) {
     const MARKS: &[&str] = &["udpa.annotations.sensitive", "xds.annotations.v3.sensitive"];
     let Some(holders) = change.both() else { return };
-    let redacted = Setting::standard(holders, "debug_redact");
-    let marks = MARKS.iter().map(|mark| (*mark, Setting::of(holders, |it| it.custom(mark))));
+    let redacted = OptionSetting::standard(holders, "debug_redact");
+    let marks = MARKS.iter().map(|mark| (*mark, OptionSetting::of(holders, |it| it.custom(mark))));
     for (name, setting) in std::iter::once(("debug_redact", redacted)).chain(marks) {
         let was = setting.old.is_some_and(|it| it.value == Value::Bool(true));
         let is = setting.new.is_some_and(|it| it.value == Value::Bool(true));

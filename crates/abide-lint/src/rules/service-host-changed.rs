@@ -1,5 +1,5 @@
-use abide_change::option::{self, Setting};
-use abide_change::{Change, Comparison, lost_endpoint};
+use abide_change::option::{self, OptionSetting};
+use abide_change::{Change, Comparison, find_lost_endpoint};
 use abide_schema::{Element, Service};
 
 use crate::finding::Severity;
@@ -21,7 +21,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Service<'t>>, sink: &mut Sink) {
     let Some(holders) = option::elements(change, Element::Service) else { return };
-    let setting = Setting::of(holders, |it| it.custom("google.api.default_host"));
+    let setting = OptionSetting::of(holders, |it| it.custom("google.api.default_host"));
     let (was, is) = setting.values();
     if was == is {
         return;
@@ -46,7 +46,7 @@ fn check<'t>(_: &Context<'t>, _: &Comparison<'t>, change: Change<Service<'t>>, s
         sink.setting(&setting, message)
     };
     if !was.is_empty() {
-        let lost = change.both().and_then(|(old, new)| lost_endpoint(old, new));
+        let lost = change.both().and_then(|(old, new)| find_lost_endpoint(old, new));
         finding.source_of_client(lost);
         finding.why("clients in use still call the host that they were generated with");
     }

@@ -1,4 +1,4 @@
-use abide_change::{Holder, operation_type};
+use abide_change::{OptionOwner, resolve_operation_type};
 use abide_schema::{Element, PackageVersion, Place};
 
 use super::long_running_operation_changed::INFO;
@@ -53,10 +53,10 @@ fn collect_named_types(element: Element<'_>) -> Vec<(String, Place)> {
             resource.map(|(name, place)| (name.to_owned(), place)).collect()
         }
         Element::Method(method) => {
-            let holder = Holder::Element(element);
+            let holder = OptionOwner::Element(element);
             let parts = ["response_type", "metadata_type"].into_iter();
             let named = parts.filter_map(|part| {
-                Some((operation_type(method, part)?, holder.place(holder.part(INFO, part))))
+                Some((resolve_operation_type(method, part)?, holder.place(holder.part(INFO, part))))
             });
             named.collect()
         }

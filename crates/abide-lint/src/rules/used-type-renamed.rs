@@ -27,7 +27,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Package<'t>>
     if old.name() != new.name() {
         return;
     }
-    let types = diff.renamed_types(old, new);
+    let types = diff.find_renamed_types(old, new);
     let Some((old_user, user)) = types.first().and_then(|it| it.users.first()).copied() else {
         return;
     };

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_change::{Direction, Surface, Witness, value_words};
+use abide_change::{Direction, Surface, Witness, split_value_names};
 use abide_lint::Finding;
 use abide_schema::value::{self, Codec, UndeclaredPolicy, Value, default_of};
 use abide_schema::{Cardinality, Enum, EnumValue, Field, Message, MessageId, Tree};
@@ -201,7 +201,7 @@ fn last_of_each_key(field: Field<'_>, values: &[Value]) -> Vec<Value> {
 /// here, and one of them is that of another number, or the enums have two names.
 fn has_other_meaning(from: Enum<'_>, to: Enum<'_>, number: i32) -> bool {
     let stems = |item: Enum<'_>| -> Vec<(i32, String)> {
-        let words = value_words(item).into_iter().map(|it| it.concat());
+        let words = split_value_names(item).into_iter().map(|it| it.concat());
         item.values().map(EnumValue::number).zip(words).collect()
     };
     let (ours, theirs) = (stems(from), stems(to));
