@@ -1,4 +1,4 @@
-//! What clients offer that are generated from the annotations of `google.api`.
+//! Losses of clients that are generated from the annotations of `google.api`.
 //!
 //! The model is that of gapic-generator-python. It covers what annotations add to the
 //! stubs of protoc: hosts, scopes, parameters, results and path helpers.
@@ -102,7 +102,7 @@ pub fn resolve_operation_type(method: Method<'_>, part: &str) -> Option<String> 
     Some(if relative { format!("{package}.{written}") } else { written.to_owned() })
 }
 
-/// What a call returns.
+/// The result of a call, as the generator types it.
 #[derive(PartialEq, Eq)]
 enum CallResult {
     /// A future, with the types of the response and the metadata.

@@ -1,4 +1,4 @@
-//! Whom a change breaks: surfaces with directions.
+//! Sets of surfaces with directions: the users that a change breaks.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a comparison asks about one element or file, whatever is on the other side.
+//! Facts about one element or file, whatever is on the other side.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What is data about the languages of generated code: a table for each.
+//! Tables for each language of generated code: reserved words, scalar types, packaging options.
 //!
 //! A language is a file here and a line in [`LANGUAGES`]. That is all for one of
 //! which only the packaging options count. `symbols` also models what the

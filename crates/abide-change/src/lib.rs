@@ -1,4 +1,4 @@
-//! What changed between two trees, and whom each change reaches.
+//! Compares two trees: the changes between them, and the users that each change reaches.
 //!
 //! [`Diff`] pairs the elements of two trees, once, and a [`Comparison`] answers what
 //! is asked of the pairs. Effects on surfaces are proven by witnesses: values that one

@@ -1,4 +1,4 @@
-//! What is made once for a key, whoever asks for it first.
+//! A cache that computes each value once.
 
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};

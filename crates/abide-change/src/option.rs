@@ -377,7 +377,7 @@ pub struct InheritedChange<'t> {
     pub setting: OptionSetting<'t>,
     /// The old value.
     pub was: String,
-    /// What it is.
+    /// The new value.
     pub is: String,
     /// The elements that it changed for.
     pub elements: Vec<Element<'t>>,

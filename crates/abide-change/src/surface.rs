@@ -1,4 +1,4 @@
-//! Where a change reaches users, and in which direction.
+//! The surfaces on which a change reaches users, and its direction.
 
 use std::fmt;
 
@@ -79,7 +79,7 @@ impl fmt::Display for Surface {
     }
 }
 
-/// Which side meets which.
+/// The direction of a break: the new side meets the old one, or the reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// The new side meets the old one: a new reader and old data, a new server and

@@ -9,7 +9,7 @@ use crate::surface::{Direction, Surface};
 pub struct Witness {
     /// The surface on which it shows the break.
     pub surface: Surface,
-    /// Who wrote it: the old side for backward, the new side for forward.
+    /// The direction that it proves: the old side wrote it for backward, the new side for forward.
     pub direction: Direction,
     /// The full name of its type on the side that wrote it.
     pub message: String,
@@ -20,7 +20,7 @@ pub struct Witness {
     /// Its bytes as read: the wire encoding on `wire` and `validation`, or else the
     /// text.
     pub bytes: Vec<u8>,
-    /// What the reader does with it: one lower-case phrase.
+    /// The behaviour of the reader: one lower-case phrase.
     pub observed: String,
 }
 

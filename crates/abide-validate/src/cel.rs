@@ -30,7 +30,7 @@ pub(crate) use self::evaluate::{Library, Outcome};
 pub(crate) use self::types::CelType;
 pub(crate) use self::value::CelValue;
 
-/// Why an expression does not compile.
+/// The reason for which an expression does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CelError {
     /// One lower-case phrase.

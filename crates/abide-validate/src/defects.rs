@@ -16,7 +16,7 @@ use abide_schema::{Element, Place};
 
 use self::subject::{MessageAnnotation, subjects};
 
-/// What is wrong with an annotation.
+/// The kind of a defect of an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefectKind {
     /// It does not fit the field that it is set on.
@@ -36,11 +36,11 @@ pub enum DefectKind {
 /// A defect of an annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstraintDefect {
-    /// Where.
+    /// The place of the annotation.
     pub place: Place,
     /// One lower-case phrase about the field or message.
     pub message: String,
-    /// Why that is wrong, if the message does not say it.
+    /// The reason that it is wrong, if the message does not say it.
     pub why: Option<String>,
     /// True if `buf lint` reports it too.
     pub known_to_buf: bool,

@@ -24,7 +24,7 @@ pub struct Violation {
     /// The path of the field, oneof or message inside the value; empty for the
     /// value itself.
     pub path: String,
-    /// Why, in one phrase.
+    /// The reason, in one phrase.
     pub reason: String,
     /// The field of the outermost message, with which the path begins.
     pub field: Option<FieldId>,
@@ -32,7 +32,7 @@ pub struct Violation {
     pub element: String,
     /// The constraints of that field, as a person would write them; empty for other elements.
     pub rules: Vec<String>,
-    /// Where the value stands, if it was read from a text: that of the message
+    /// The place of the value, if it was read from a text: that of the message
     /// around it where there is none.
     pub span: Span,
 }
@@ -40,9 +40,9 @@ pub struct Violation {
 /// The result of checking a value against the validation annotations of its type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evaluation {
-    /// What it violates.
+    /// The demands that it violates.
     pub violations: Vec<Violation>,
-    /// What cannot be determined here: rules that depend on the time, and expressions
+    /// The demands that cannot be determined here: rules that depend on the time, and expressions
     /// that give no verdict.
     pub undetermined: Vec<Undetermined>,
 }
@@ -52,9 +52,9 @@ pub struct Evaluation {
 pub struct Undetermined {
     /// The full name of the field, oneof or message that has the constraint.
     pub element: String,
-    /// What is not known, in one phrase.
+    /// The thing that is not known, in one phrase.
     pub what: String,
-    /// Where the value stands, as in a [`Violation`].
+    /// The place of the value, as in a [`Violation`].
     pub span: Span,
 }
 
@@ -86,12 +86,12 @@ pub struct Evaluator<'t> {
     fields: RefCell<FxHashMap<FieldId, Rc<FieldLimits<'t>>>>,
     checks: RefCell<FxHashMap<FieldId, Rc<FieldCheck<'t>>>>,
     messages: RefCell<FxHashMap<MessageId, Rc<MessageCheck<'t>>>>,
-    /// How many more messages may be constructed. Types that need each other would
+    /// The number of messages that may still be constructed. Types that need each other would
     /// never end.
     budget: Cell<u32>,
 }
 
-/// What is checked of a field.
+/// The checks of a field.
 #[derive(Debug)]
 struct FieldCheck<'t> {
     /// The rules that are no expressions.
@@ -101,7 +101,7 @@ struct FieldCheck<'t> {
     written: Vec<String>,
 }
 
-/// What is checked of a message.
+/// The checks of a message.
 #[derive(Debug)]
 struct MessageCheck<'t> {
     limits: MessageLimits,
@@ -110,7 +110,7 @@ struct MessageCheck<'t> {
     fields: Vec<Field<'t>>,
 }
 
-/// Which libraries check a message.
+/// The libraries that check a message.
 type Active = [bool; 2];
 
 impl<'t> Evaluator<'t> {
@@ -294,7 +294,7 @@ fn written_zeros(
 struct EvaluationWalk<'j, 't> {
     evaluator: &'j Evaluator<'t>,
     out: &'j mut Evaluation,
-    /// Where zeros stand that the value does not have.
+    /// The places of zeros that the value does not have.
     zeros: FxHashMap<(Span, FieldId), Span>,
     /// The field of the outermost message.
     field: Option<FieldId>,

@@ -16,7 +16,7 @@ use crate::sets::{Acceptance, Dialect, NumberSet, SearchResult, StringSet, TextS
 /// The most items of a generated list.
 pub const MANY: u64 = 1024;
 
-/// How deep nested messages are filled.
+/// The depth to which nested messages are filled.
 const DEEP: u32 = 8;
 
 /// The verdict of all libraries on the contents of a field.

@@ -1,8 +1,8 @@
-//! How the constraints of one element compare before and after.
+//! The constraints of one element, compared before and after.
 
 use abide_schema::{Place, value};
 
-/// How the values that a new constraint accepts relate to those of the old one.
+/// The relation of the values that a new constraint accepts to those of the old one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inclusion {
     /// They are the same.
@@ -36,7 +36,7 @@ pub struct FacetChange {
 /// The constraints of one element, before and after.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstraintChange {
-    /// How they relate to each other.
+    /// The relation of the new values to the old ones.
     pub inclusion: Inclusion,
     /// The rules that differ; empty if the constraints are equal.
     pub facets: Vec<FacetChange>,

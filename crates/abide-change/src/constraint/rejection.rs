@@ -1,4 +1,4 @@
-//! What one side rejects: a value of the other, or the absence of a field.
+//! Proves that one side rejects a value of the other, or the absence of a field.
 
 use abide_schema::value::{self, Codec};
 use abide_schema::{Element, Tree};

@@ -1,4 +1,4 @@
-//! What changed between two trees: elements paired once, without judgement.
+//! Pairs the elements of two trees, once and without judgement.
 //!
 //! Files are paired by path; packages, messages, enums and services by full
 //! name; fields by number, for that is what they are on the wire, and then by
@@ -188,7 +188,7 @@ impl<'t> Diff<'t> {
         });
     }
 
-    /// What has the same name in a package that is called otherwise now.
+    /// Pairs types with the same name in a package that is called otherwise now.
     fn pair_types_of_renamed_packages(&mut self) {
         pair_types!(self, |pairs, old, new| {
             pair_across(

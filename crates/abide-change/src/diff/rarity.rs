@@ -1,5 +1,4 @@
-//! How much it says that two elements share something: the more, the fewer others
-//! have it.
+//! Weighs what two elements share: it says the more, the fewer others have it.
 
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -8,10 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// method; or a part of a name, which it may leave alone.
 pub(super) type Feature = u64;
 
-/// What a feature weighs that only two elements have.
+/// The weight of a feature that only two elements have.
 const UNIQUE: usize = 1000;
 
-/// How many elements of different names have each of some features. The versions
+/// The number of elements of different names that have each of some features. The versions
 /// of an API repeat its elements under one name.
 pub(super) struct FeatureFrequency {
     names: FxHashMap<Feature, usize>,

@@ -1,4 +1,4 @@
-//! Whether two files were read from one text, comments and white space left out.
+//! Compares the texts of two files, comments and white space left out.
 
 use std::sync::Arc;
 

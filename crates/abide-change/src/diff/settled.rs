@@ -1,4 +1,4 @@
-//! What no rule has to look at: pairs of which every fact is the same, and what
+//! Skips what no rule has to look at: pairs of which every fact is the same, and what
 //! is told with something else.
 //!
 //! Of a file that changed most elements did not, and a hundred rules would look
@@ -15,7 +15,7 @@ use super::pairs::twin;
 use crate::change::Change;
 use crate::element::{entries, have_equal_names};
 
-/// What may be a member of something that is told in its place when both came or
+/// An element that may be a member of another, which is told in its place when both came or
 /// went together.
 pub(super) trait Held<'t> {
     /// Returns what it is a member of. Types have names of their own, and an extension

@@ -17,10 +17,10 @@ use super::rarity::{Feature, FeatureFrequency};
 use crate::element::{base_name, entries, have_equal_names, top_level};
 use crate::surface::Direction;
 
-/// What is known of a type or a package besides its full name.
+/// The facts about a type or a package besides its full name.
 struct ShapeProfile<T> {
     of: T,
-    /// What it holds; sorted, without duplicates.
+    /// The features of its parts; sorted, without duplicates.
     features: Vec<Feature>,
     /// Parts of its name; sorted, without duplicates.
     hints: Vec<Feature>,
@@ -52,10 +52,10 @@ const STANDARD_FIELDS: &[&str] = &[
     "validate_only",
 ];
 
-/// What more than this share tells nothing about any of them.
+/// The most elements that may share a feature: with more, it says nothing about any of them.
 const COMMON: usize = 32;
 
-/// What besides their shapes joins two elements, or parts them.
+/// A reason besides their shapes to join two elements, or to part them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Relation {
     /// A user of the old one that is still there uses the new one instead.
@@ -68,11 +68,11 @@ enum Relation {
     Stranger,
 }
 
-/// What the users of each old type use now, for types of which a user is left:
+/// The types that users of each old type use now, for types of which a user is left:
 /// a field or a method of what kept its full name.
 type Successors = FxHashMap<Type, Vec<Type>>;
 
-/// What can tie an old type to a new one.
+/// The facts that relate old types to new ones.
 struct RelationIndex {
     successors: Successors,
     /// For each old file, whether what it declares could be at home somewhere in
@@ -624,7 +624,7 @@ fn profile_service(service: Service<'_>) -> ShapeProfile<Service<'_>> {
     build_profile(service, std::iter::once(hash_feature(service.name())), methods)
 }
 
-/// Who of the new side has a feature, and how many of the old side have.
+/// The elements of the new side that have a feature, and the number of old ones that do.
 #[derive(Default)]
 struct FeatureOwners {
     old: usize,
@@ -726,7 +726,7 @@ fn matches<T: Copy + Send + Sync>(
     chosen
 }
 
-/// How alike two elements are.
+/// The degree to which two elements are alike.
 #[derive(Clone, Copy)]
 struct ShapeSimilarity {
     /// In thousandths.

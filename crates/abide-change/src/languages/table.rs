@@ -4,18 +4,18 @@ use abide_schema::Scalar;
 
 use crate::surface::Surface;
 
-/// What is data about one language.
+/// The data about one language.
 #[derive(Clone, Copy, Debug)]
 pub struct LanguageTable {
     /// Its name, for people.
     pub name: &'static str,
-    /// Where its users meet an API.
+    /// The surface on which its users meet an API.
     pub surface: Surface,
     /// The options of a file that say where its generated code is, sorted.
     pub packaging: &'static [PackagingOption],
     /// The option of a file that gives services the classes of protoc itself.
     pub(crate) generic_services: Option<&'static str>,
-    /// What the names of generated files end with in place of `.proto`.
+    /// The end of the names of generated files, in place of `.proto`.
     pub(crate) suffix: &'static str,
     /// Words that generators do not use as names.
     pub(crate) keywords: &'static [&'static str],
@@ -49,11 +49,11 @@ impl LanguageTable {
 pub struct PackagingOption {
     /// Its name.
     pub name: &'static str,
-    /// What generators use if it is not set.
+    /// The value that generators use if it is not set.
     pub derived: Packaging,
 }
 
-/// What generators use where a packaging option is not set. The derived values were
+/// The value that generators use where a packaging option is not set. The derived values were
 /// read off the output of the generators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packaging {
@@ -65,17 +65,17 @@ pub enum Packaging {
     Package,
     /// The components of the package, joined.
     Joined {
-        /// What is between them.
+        /// The text between them.
         joint: &'static str,
     },
     /// The components of the package in Pascal case, joined.
     Pascal {
-        /// What is between them.
+        /// The text between them.
         joint: &'static str,
     },
     /// The components of the package, each with an upper-case first letter, joined.
     UpperFirst {
-        /// What is between them.
+        /// The text between them.
         joint: &'static str,
     },
     /// The name of the file in Pascal case, unless a type of the file has it.

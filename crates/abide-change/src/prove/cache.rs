@@ -1,11 +1,11 @@
-//! What is the same for many proofs, found once.
+//! Facts that are the same for many proofs, found once.
 
 use abide_schema::{EnumId, FieldId, OneofId};
 
 use crate::memo::Memo;
 use crate::surface::{Direction, Surface};
 
-/// What is the same for every proof about one enum or oneof.
+/// The facts that are the same for every proof about one enum or oneof.
 #[derive(Debug, Default)]
 pub(crate) struct ProofCache {
     pub(super) carriers: Memo<(Direction, EnumId, EnumId), [Carrier]>,
@@ -25,6 +25,6 @@ pub(super) struct OneofMember {
     pub(super) field: FieldId,
     /// The oneof that it is a member of on the writing side.
     pub(super) oneof: Option<OneofId>,
-    /// Where the first one stands that is a member of another.
+    /// The index of the next field that is a member of another one.
     pub(super) next: usize,
 }

@@ -1,4 +1,5 @@
-//! What befalls values of one field when they cross.
+//! Sends the values of one field from writer to reader and records what is lost, rejected or
+//! misread.
 
 use abide_schema::value::{self, Codec, Entry, Value, default_of};
 use abide_schema::{EnumValue, Field, FieldId, Message, Oneof, Presence};
@@ -31,7 +32,7 @@ impl OneofMembers {
     }
 }
 
-/// What happens to a field by itself.
+/// The result for a field by itself, without its siblings.
 struct FieldOutcome {
     /// True if it is rejected, not misread.
     refused: bool,

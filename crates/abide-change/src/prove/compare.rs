@@ -1,4 +1,4 @@
-//! Whether a value that was read means what was written.
+//! Compares the meaning of a value that was read with that of the one that was written.
 
 use abide_schema::value::{self, Codec, Value, default_of};
 use abide_schema::{Cardinality, Enum, EnumId, EnumValue, Field, FieldId, Tree, Type};

@@ -1,4 +1,5 @@
-//! One direction of a pair of trees: who writes, who reads, and what is whose twin.
+//! One direction of a comparison: the writing tree, the reading tree, and the counterpart of each
+//! element.
 
 use abide_schema::value::{self, Codec, Value};
 use abide_schema::{Field, Message, Tree, Type};

@@ -45,7 +45,7 @@ pub(super) fn parse(
     Ok(message.normalize(tree))
 }
 
-/// Why a reader rejects a value.
+/// The reason for which a reader rejects a value.
 pub(super) enum Rejection {
     Malformed(String),
     /// A required field.

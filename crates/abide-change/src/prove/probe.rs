@@ -1,4 +1,4 @@
-//! Which values are tried in a field, and in which order.
+//! Chooses the values that are tried in a field, and their order.
 
 use abide_schema::value::{Entry, Value, default_of};
 use abide_schema::{self as schema, Cardinality, Enum, Field, MessageId, Openness, Scalar, Type};
@@ -9,10 +9,10 @@ use super::smallest::{
 };
 use crate::element::collect_first_names;
 
-/// How many values of an enum are tried if the enum itself did not change.
+/// The number of values of an enum that are tried if the enum itself did not change.
 const FEW: usize = 3;
 
-/// How many values of a type are tried for a reader with another type.
+/// The most values of a type that are tried for a reader with another type.
 const MANY: usize = 1000;
 
 /// The length of a string whose length takes two bytes on the wire.

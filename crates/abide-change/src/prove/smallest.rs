@@ -3,7 +3,7 @@
 use abide_schema::value::{Entry, Message, Value};
 use abide_schema::{self as schema, Field, MessageId, Scalar, Tree, Type};
 
-/// How deep nested messages are filled.
+/// The depth to which nested messages are filled.
 pub(super) const DEPTH: u32 = 3;
 
 /// The smallest value of a message type with all required fields; `None` if there

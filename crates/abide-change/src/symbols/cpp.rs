@@ -148,7 +148,7 @@ fn message(emit: &mut Emitter<'_>, message: Message<'_>, flags: FileFlags) {
     }
 }
 
-/// How C++ holds a string or bytes.
+/// The C++ type that holds a string or bytes.
 #[derive(PartialEq)]
 enum CppString {
     String,

@@ -10,7 +10,7 @@ pub struct GeneratedSymbol {
     /// Its name, qualified as a user writes it:
     /// `acme::user::v1::User::set_id`, `userv1.User.GetId`.
     pub name: String,
-    /// What its callers are compiled against, in a normal form: `void(int32_t)`.
+    /// The signature that its callers are compiled against, in a normal form: `void(int32_t)`.
     pub signature: String,
     /// The name with marks for the enclosing elements.
     pub(super) form: String,
@@ -34,7 +34,7 @@ impl GeneratedSymbol {
 pub(super) struct Unit {
     /// The prefix of names: a namespace, package, class or module.
     pub(super) prefix: String,
-    /// What users import, if it is not the prefix.
+    /// The path that users import, if it is not the prefix.
     pub(super) import: String,
     /// True if it is the class of a Java file, not a package.
     pub(super) nested: bool,

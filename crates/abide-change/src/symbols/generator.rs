@@ -52,7 +52,7 @@ pub(super) trait Generator: Sync {
     fn emit_element(&self, emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags);
 }
 
-/// What the options of a file decide for every element in it.
+/// The choices that options of a file make for every element in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FileFlags {
     /// True if services have the classes of protoc itself.

@@ -12,7 +12,7 @@ use super::language::Language;
 use super::names::GeneratedNames;
 use crate::surface::Surface;
 
-/// Which elements of an old and a new tree are the same.
+/// Answers whether elements of an old and a new tree are the same.
 pub(crate) trait Correspondence {
     /// The names in generated code of the old tree and the new one.
     fn names(&self) -> [&GeneratedNames; 2];
@@ -31,12 +31,12 @@ pub(crate) trait Correspondence {
 pub(crate) enum Loss {
     /// The name no longer exists.
     Removed {
-        /// What users wrote.
+        /// The symbol that users wrote.
         old: GeneratedSymbol,
     },
     /// The name still exists, but has another signature.
     Changed {
-        /// What users wrote.
+        /// The symbol that users wrote.
         old: GeneratedSymbol,
         /// The new symbol.
         new: GeneratedSymbol,

@@ -35,7 +35,7 @@ pub struct Exclusive {
 /// The annotations of a message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MessageLimits {
-    /// Where the check is turned off, for each library.
+    /// The places where the check is turned off, for each library.
     pub disabled: Vec<(Dialect, &'static str, Place)>,
     /// The rules by which fields exclude each other.
     pub exclusive: Vec<Exclusive>,

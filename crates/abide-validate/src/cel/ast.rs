@@ -9,11 +9,11 @@ pub(super) struct Expr {
     pub(super) kind: ExprKind,
     /// The bytes that it was read from.
     pub(super) span: Range<usize>,
-    /// How deep expressions nest in it.
+    /// The depth to which expressions nest in it.
     pub(super) depth: u32,
 }
 
-/// What an expression is. Operators are calls of functions named as in cel-go, such
+/// The kind of an expression. Operators are calls of functions named as in cel-go, such
 /// as `_+_`. A chain of `&&` or `||` is one call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ExprKind {

@@ -17,7 +17,7 @@ use super::value::{CelValue, constructed};
 /// The most steps of one evaluation: comprehensions inside of each other multiply.
 const MAX_STEPS: usize = 1_000_000;
 
-/// Why an expression gives no value, in one phrase.
+/// The value of an expression, or in one phrase why it gives none.
 pub(crate) type Outcome<'v> = Result<CelValue<'v>, String>;
 
 /// Functions besides those of the language.

@@ -11,7 +11,7 @@ pub(super) struct Token {
     pub(super) span: Range<usize>,
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TokenKind {
     /// A name, or one of the keywords `in`, `true`, `false` and `null`.

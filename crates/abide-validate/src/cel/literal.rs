@@ -1,4 +1,4 @@
-//! What the literals of an expression stand for. The lexer has checked them.
+//! The values of the literals of an expression. The lexer has checked them.
 
 /// The value of an integer.
 pub(super) fn integer(written: &str) -> u64 {

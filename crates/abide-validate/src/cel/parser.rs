@@ -10,11 +10,11 @@ use super::ast::{Expr, ExprKind};
 use super::lexer::{Token, TokenKind, tokens};
 use super::literal;
 
-/// How deep brackets may nest: the limit of the implementation in Rust. That in Go has
+/// The depth to which brackets may nest: the limit of the implementation in Rust. That in Go has
 /// 250, that in C++ 32.
 const MAX_NESTING: u32 = 96;
 
-/// How deep a syntax tree may be. Chains such as `a + b + c` are deep without brackets.
+/// The most levels of a syntax tree. Chains such as `a + b + c` are deep without brackets.
 const MAX_DEPTH: u32 = 250;
 
 /// The most bytes of an expression: the limit of cel-go, in characters.
@@ -82,7 +82,7 @@ struct Parser<'t> {
     text: &'t str,
     tokens: &'t [Token],
     at: usize,
-    /// How deep the parser has recursed.
+    /// The depth to which the parser has recursed.
     depth: u32,
 }
 

@@ -10,7 +10,7 @@ use super::types::CelType;
 
 const NANOS: i128 = 1_000_000_000;
 
-/// What an expression gives.
+/// The value of an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum CelValue<'v> {
     Null,

@@ -35,15 +35,15 @@ fn is_nan(literal: &Literal) -> bool {
     matches!(literal, Literal::Float(value) if value.is_nan())
 }
 
-/// What can be contradictory on its own.
+/// A part of the values that can be contradictory on its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Aspect {
     /// The value of a singular field, the items of a list, the values of a map.
     Values,
     Keys,
-    /// How many there are.
+    /// The number of items.
     Count,
-    /// When it is.
+    /// The moment of a timestamp.
     Time,
 }
 

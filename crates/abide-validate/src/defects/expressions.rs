@@ -66,7 +66,7 @@ pub(super) fn of_predefined(field: Field<'_>, found: &mut Vec<ConstraintDefect>)
     Holder { element: Element::Field(field), noun, variables }.find(annotation, found);
 }
 
-/// What expressions are about.
+/// The element that expressions are about.
 struct Holder<'t, 'v> {
     element: Element<'t>,
     noun: String,

@@ -1,4 +1,4 @@
-//! Which patterns no implementation of RE2 compiles.
+//! Finds patterns that no implementation of RE2 compiles.
 //!
 //! Only what is certain counts: C++ and Go differ in what they support.
 //! Source: <https://github.com/google/re2/wiki/Syntax>.

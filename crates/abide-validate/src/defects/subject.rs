@@ -1,4 +1,4 @@
-//! What an annotation is about: a field, or the items, keys or values in it.
+//! The subject of an annotation: a field, or the items, keys or values in it.
 
 use abide_schema::value::{self, Entry, Value};
 use abide_schema::{Cardinality, Element, Field, Message, Part, Place, Tree};

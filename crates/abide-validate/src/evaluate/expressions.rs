@@ -11,7 +11,7 @@ use crate::cel::{CelType, CelValue, Library, Outcome, Program};
 use crate::limits::{DialectLimits, FieldLimits};
 use crate::sets::{Acceptance, Dialect, Pattern, StringFormat, from_re2, regular_format};
 
-/// Which values of a field an expression is about.
+/// The values of a field that an expression is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// The value, the list or the map.
@@ -26,9 +26,9 @@ enum Part {
 struct Expression<'t> {
     part: Part,
     text: String,
-    /// What to say where it is false.
+    /// The message where it is false.
     message: Option<String>,
-    /// What keeps it from being compiled.
+    /// The compiled expression, or the reason that there is none.
     program: Result<Program, String>,
     /// Of a rule that the tree declares: its value, and the rules that it is among.
     rule: Option<(Field<'t>, &'t Value, &'t value::Message)>,

@@ -6,7 +6,7 @@ use abide_schema::{Field, Openness, Scalar, Tree, Type};
 use crate::annotations::nanos;
 use crate::sets::{NumberKind, NumberSet, SECOND};
 
-/// How a rule sees the values of a type.
+/// The kind as which a rule sees the values of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatumKind {
     /// A number, a bool, an enum value, a duration or a timestamp.

@@ -1,4 +1,4 @@
-//! What annotations ask of the values of a field, as sets of accepted values.
+//! The demands of annotations on the values of a field, as sets of accepted values.
 
 use std::collections::BTreeSet;
 

@@ -5,9 +5,9 @@
 pub enum Acceptance {
     /// The value satisfies the constraint.
     Accepted,
-    /// Why, in one phrase.
+    /// The reason, in one phrase.
     Rejected(String),
-    /// What cannot be determined.
+    /// The fact that cannot be determined.
     Unknown(String),
 }
 

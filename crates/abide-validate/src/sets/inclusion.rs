@@ -9,7 +9,7 @@ use super::formats::StringFormat;
 use super::pattern::{Length, Pattern, SearchResult, TextSearch};
 use super::string_set::{Expression, StringSet, within};
 
-/// Whether one set is included in another, or an element that is not.
+/// The answer that one set is included in another, or an element that is not.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Included<W> {
     /// Every element of the first set is in the second.

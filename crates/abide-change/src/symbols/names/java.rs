@@ -49,7 +49,7 @@ fn base_name(field: Field<'_>) -> String {
     if JAVA.members.contains(&name.as_str()) { format!("{name}_") } else { name }
 }
 
-/// What the names of accessors may end with.
+/// The possible ends of the names of accessors.
 const VARIANTS: [&str; 4] = ["Count", "List", "Value", "ValueList"];
 
 /// Returns true if a field has accessors that end with one of [`VARIANTS`].
