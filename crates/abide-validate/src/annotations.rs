@@ -6,6 +6,6 @@ mod message_limits;
 mod read;
 
 pub use self::facet::{Facet, Literal};
-pub use self::message_limits::{Exclusive, MessageLimits, oneof_required};
-pub use self::read::{facets, places_of_facet};
-pub(crate) use self::read::{nanos, place};
+pub use self::message_limits::{Exclusive, MessageLimits, find_required_oneof};
+pub use self::read::{find_facet_places, read_facets};
+pub(crate) use self::read::{find_place, read_nanos};

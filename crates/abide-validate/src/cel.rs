@@ -46,7 +46,7 @@ impl CelError {
 }
 
 /// The type of an expression with these variables. `now` is always declared.
-pub(crate) fn type_of(
+pub(crate) fn check_type(
     tree: &Tree,
     expression: &str,
     variables: &[(&str, CelType)],
@@ -81,6 +81,6 @@ impl Program {
         library: &dyn Library,
         variables: &[(&str, CelValue<'v>)],
     ) -> Outcome<'v> {
-        evaluate::Evaluation::new(tree, library, variables.to_vec()).value(&self.expr)
+        evaluate::Evaluation::new(tree, library, variables.to_vec()).evaluate(&self.expr)
     }
 }

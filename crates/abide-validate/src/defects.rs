@@ -14,7 +14,7 @@ mod subject;
 
 use abide_schema::{Element, Place};
 
-use self::subject::{MessageAnnotation, subjects};
+use self::subject::{MessageAnnotation, list_subjects};
 
 /// The kind of a defect of an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,14 +47,14 @@ pub struct ConstraintDefect {
 }
 
 /// The defects of one kind in the annotations of an element.
-pub fn constraint_defects(element: Element<'_>, kind: DefectKind) -> Vec<ConstraintDefect> {
+pub fn find_defects(element: Element<'_>, kind: DefectKind) -> Vec<ConstraintDefect> {
     let mut found = Vec::new();
     match element {
         Element::Field(field) => {
             if kind == DefectKind::Unsatisfiable {
                 contradiction::find(field, &mut found);
             }
-            for subject in subjects(field) {
+            for subject in list_subjects(field) {
                 match kind {
                     DefectKind::Misplaced => placement::find(&subject, &mut found),
                     DefectKind::Unsatisfiable => {}

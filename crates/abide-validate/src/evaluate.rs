@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 pub use self::absence::{rejects_absence, rejects_absence_of_oneof};
 use self::expressions::Expressions;
-use crate::annotations::{Facet, MessageLimits, facets, oneof_required};
+use crate::annotations::{Facet, MessageLimits, find_required_oneof, read_facets};
 use crate::limits::{self, Datum, DialectLimits, FieldLimits, ValueType};
 use crate::sets::{Acceptance, Dialect};
 
@@ -142,7 +142,7 @@ impl<'t> Evaluator<'t> {
         if let Some(limits) = self.fields.borrow().get(&field.id) {
             return Rc::clone(limits);
         }
-        let limits = Rc::new(FieldLimits::new(field, &facets(field)));
+        let limits = Rc::new(FieldLimits::new(field, &read_facets(field)));
         self.fields.borrow_mut().insert(field.id, Rc::clone(&limits));
         limits
     }
@@ -151,7 +151,7 @@ impl<'t> Evaluator<'t> {
         if let Some(check) = self.checks.borrow().get(&field.id) {
             return Rc::clone(check);
         }
-        let facets = facets(field);
+        let facets = read_facets(field);
         let check = Rc::new(FieldCheck {
             limits: FieldLimits::without_expressions(field, &facets),
             expressions: Expressions::of_field(field),
@@ -169,7 +169,7 @@ impl<'t> Evaluator<'t> {
             field.message_type().is_some() || !self.field_check(*field).limits.parts.is_empty()
         };
         let check = Rc::new(MessageCheck {
-            limits: MessageLimits::of(message),
+            limits: MessageLimits::read(message),
             expressions: Expressions::of_message(message),
             fields: message.fields().filter(counts).collect(),
         });
@@ -178,7 +178,7 @@ impl<'t> Evaluator<'t> {
     }
 
     /// Checks a value as [`evaluate`] does.
-    pub fn message(&self, message: &value::Message) -> Evaluation {
+    pub fn evaluate_message(&self, message: &value::Message) -> Evaluation {
         self.evaluate(message, Span::default())
     }
 
@@ -186,17 +186,17 @@ impl<'t> Evaluator<'t> {
     pub fn evaluate(&self, message: &value::Message, span: Span) -> Evaluation {
         let mut evaluation = Evaluation::default();
         let mut zeros = FxHashMap::default();
-        written_zeros(message, span, &mut zeros);
+        collect_written_zeros(message, span, &mut zeros);
         let out = &mut evaluation;
         let path = String::new();
         let mut walk = EvaluationWalk { evaluator: self, out, zeros, field: None, path, depth: 0 };
-        walk.message(&message.normalize(self.tree), span, [true; 2]);
+        walk.check_message(&message.normalize(self.tree), span, [true; 2]);
         evaluation
     }
 
     /// The verdict of one library on the values of a field, without the own rules of
     /// messages among them.
-    pub fn contents(
+    pub fn evaluate_contents(
         &self,
         limits: &FieldLimits<'t>,
         part: &DialectLimits,
@@ -223,7 +223,7 @@ impl<'t> Evaluator<'t> {
             }
             return part.values.evaluate(&datum);
         }
-        let pairs = self.pairs(limits, values);
+        let pairs = self.collect_pairs(limits, values);
         if pairs.is_empty() && part.required {
             return rejected("it is required");
         }
@@ -254,7 +254,11 @@ impl<'t> Evaluator<'t> {
 
     /// The values of a list, or the entries of a map, where the last entry with a key
     /// counts.
-    fn pairs(&self, limits: &FieldLimits<'t>, values: &[&Value]) -> Vec<(Option<Datum>, Datum)> {
+    fn collect_pairs(
+        &self,
+        limits: &FieldLimits<'t>,
+        values: &[&Value],
+    ) -> Vec<(Option<Datum>, Datum)> {
         let single = limits.single();
         let Some(key) = limits::key(limits.field) else {
             return values.iter().map(|it| (None, single.datum(self.tree, it))).collect();
@@ -277,14 +281,14 @@ impl<'t> Evaluator<'t> {
 
 /// Finds the zeros that a text sets, which a value on the wire does not have: by the place of their
 /// message and their field.
-fn written_zeros(
+fn collect_written_zeros(
     message: &value::Message,
     span: Span,
     zeros: &mut FxHashMap<(Span, FieldId), Span>,
 ) {
     for entry in message.entries.iter().filter(|entry| !entry.span.is_empty()) {
         match &entry.value {
-            Value::Message(inner) => written_zeros(inner, entry.span, zeros),
+            Value::Message(inner) => collect_written_zeros(inner, entry.span, zeros),
             value if value.is_zero() => drop(zeros.insert((span, entry.field), entry.span)),
             _ => {}
         }
@@ -304,7 +308,7 @@ struct EvaluationWalk<'j, 't> {
 }
 
 impl<'t> EvaluationWalk<'_, 't> {
-    fn say(&mut self, element: Element<'t>, span: Span, acceptance: Acceptance) {
+    fn record_acceptance(&mut self, element: Element<'t>, span: Span, acceptance: Acceptance) {
         match acceptance {
             Acceptance::Accepted => {}
             Acceptance::Rejected(reason) => {
@@ -338,7 +342,7 @@ impl<'t> EvaluationWalk<'_, 't> {
         self.path.truncate(length);
     }
 
-    fn message(&mut self, message: &value::Message, span: Span, active: Active) {
+    fn check_message(&mut self, message: &value::Message, span: Span, active: Active) {
         let tree = self.evaluator.tree;
         let ty = tree.message(message.ty);
         let check = self.evaluator.message_check(ty);
@@ -354,7 +358,7 @@ impl<'t> EvaluationWalk<'_, 't> {
                 self.field = Some(field.id);
             }
             let entries: Vec<&Entry> = message.entries_of(field.id).collect();
-            self.at(field.name(), |walk| walk.field(field, &entries, span, active));
+            self.at(field.name(), |walk| walk.check_field(field, &entries, span, active));
         }
         if outermost {
             self.field = None;
@@ -368,13 +372,13 @@ impl<'t> EvaluationWalk<'_, 't> {
             })
         };
         for oneof in ty.oneofs() {
-            let required = oneof_required(oneof);
+            let required = find_required_oneof(oneof);
             if required.is_some_and(|(dialect, _)| active[dialect as usize])
                 && !oneof.fields().any(is_set)
             {
                 let refused = Acceptance::Rejected("it is required".to_owned());
                 let element = Element::Oneof(oneof);
-                self.at(oneof.name(), |walk| walk.say(element, span, refused));
+                self.at(oneof.name(), |walk| walk.record_acceptance(element, span, refused));
             }
         }
         if !active[Dialect::Buf as usize] {
@@ -386,19 +390,19 @@ impl<'t> EvaluationWalk<'_, 't> {
             let count = named.filter(|field| is_set(*field)).count();
             if count > 1 || count == 0 && exclusive.required {
                 let why = "too many or too few of its fields are set";
-                self.say(own, span, Acceptance::Rejected(why.to_owned()));
+                self.record_acceptance(own, span, Acceptance::Rejected(why.to_owned()));
             }
         }
         for verdict in check.expressions.on_message(tree, message) {
-            self.say(own, span, verdict);
+            self.record_acceptance(own, span, verdict);
         }
         for (facet, _) in &limits.opaque {
-            self.say(own, span, Acceptance::Unknown(format!("`{facet}`")));
+            self.record_acceptance(own, span, Acceptance::Unknown(format!("`{facet}`")));
         }
     }
 
     /// Checks the entries of a field of a message that stands at `around`.
-    fn field(&mut self, field: Field<'t>, entries: &[&Entry], around: Span, active: Active) {
+    fn check_field(&mut self, field: Field<'t>, entries: &[&Entry], around: Span, active: Active) {
         let check = self.evaluator.field_check(field);
         let mut nested = active;
         if !check.limits.parts.is_empty() {
@@ -414,12 +418,12 @@ impl<'t> EvaluationWalk<'_, 't> {
                     continue;
                 }
                 nested[at] = !part.skip && !part.values.skip;
-                let acceptance = self.evaluator.contents(&check.limits, part, &values);
-                self.say(Element::Field(field), span, acceptance);
+                let acceptance = self.evaluator.evaluate_contents(&check.limits, part, &values);
+                self.record_acceptance(Element::Field(field), span, acceptance);
                 if part.dialect == Dialect::Buf && !check.expressions.is_empty() {
                     let tree = self.evaluator.tree;
                     for verdict in check.expressions.on_field(tree, &check.limits, part, &values) {
-                        self.say(Element::Field(field), span, verdict);
+                        self.record_acceptance(Element::Field(field), span, verdict);
                     }
                 }
             }
@@ -439,7 +443,7 @@ impl<'t> EvaluationWalk<'_, 't> {
                 self.path.push_str(&format!("[{index}]"));
             }
             self.depth += 1;
-            self.message(inner, span, nested);
+            self.check_message(inner, span, nested);
             self.depth -= 1;
             self.path.truncate(length);
         }
@@ -447,7 +451,7 @@ impl<'t> EvaluationWalk<'_, 't> {
 }
 
 /// The distinct reasons for which a value is rejected, by field.
-pub(crate) fn violated(evaluation: &Evaluation) -> BTreeMap<FieldId, &str> {
+pub(crate) fn collect_violated(evaluation: &Evaluation) -> BTreeMap<FieldId, &str> {
     let pairs = evaluation.violations.iter();
     pairs.filter_map(|it| Some((it.field?, it.reason.as_str()))).collect()
 }

@@ -15,8 +15,8 @@ pub mod sets;
 #[cfg(test)]
 mod tests;
 
-pub use self::annotations::places_of_facet;
-pub use self::defects::{ConstraintDefect, DefectKind, constraint_defects};
+pub use self::annotations::find_facet_places;
+pub use self::defects::{ConstraintDefect, DefectKind, find_defects};
 pub use self::evaluate::{
     Evaluation, Evaluator, Undetermined, Violation, evaluate, rejects_absence,
     rejects_absence_of_oneof,

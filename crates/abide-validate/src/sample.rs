@@ -5,8 +5,8 @@ use std::rc::Rc;
 use abide_schema::value::{self, Entry, Value};
 use abide_schema::{Cardinality, Field, FieldId, MessageId, Presence, Tree, Type};
 
-use crate::annotations::{MessageLimits, oneof_required};
-use crate::evaluate::{Evaluator, violated};
+use crate::annotations::{MessageLimits, find_required_oneof};
+use crate::evaluate::{Evaluator, collect_violated};
 use crate::limits::{
     Contents, Datum, DatumKind, DialectLimits, FieldLimits, ValueLimits, ValueSet, ValueType,
     domain,
@@ -20,20 +20,20 @@ pub const MANY: u64 = 1024;
 const DEEP: u32 = 8;
 
 /// The verdict of all libraries on the contents of a field.
-pub fn contents<'t>(
+pub fn check_contents<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
     values: &[&Value],
 ) -> Acceptance {
     let mut acceptance = Acceptance::Accepted;
     for part in &limits.parts {
-        acceptance = acceptance.and(|| evaluator.contents(limits, part, values));
+        acceptance = acceptance.and(|| evaluator.evaluate_contents(limits, part, values));
     }
     acceptance
 }
 
 /// An entry of a map.
-pub fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) -> Option<Value> {
+pub fn build_pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) -> Option<Value> {
     let entry = field.message_type()?;
     let mut message = value::Message::new(entry.id);
     for (number, datum) in [(1, key), (2, value)] {
@@ -45,24 +45,29 @@ pub fn pair(tree: &Tree, field: Field<'_>, key: &Datum, value: &Datum) -> Option
 }
 
 /// Some accepted values of a part.
-fn data(evaluator: &Evaluator<'_>, values: &ValueLimits, count: usize, depth: u32) -> Vec<Datum> {
+fn collect_data(
+    evaluator: &Evaluator<'_>,
+    values: &ValueLimits,
+    count: usize,
+    depth: u32,
+) -> Vec<Datum> {
     let zero = values.single.zero();
     let found = match (&values.set, values.single.shape) {
         (ValueSet::Numbers(set, _), DatumKind::Number(kind)) => {
             let domain = domain(evaluator.tree(), values.single, kind);
-            numbers(&set.intersection(&domain), count)
+            pick_numbers(&set.intersect(&domain), count)
         }
         (_, DatumKind::Number(kind)) => {
-            numbers(&domain(evaluator.tree(), values.single, kind), count)
+            pick_numbers(&domain(evaluator.tree(), values.single, kind), count)
         }
-        (ValueSet::Strings(set), shape) => texts(set, shape != DatumKind::Bytes, count),
+        (ValueSet::Strings(set), shape) => pick_texts(set, shape != DatumKind::Bytes, count),
         (_, DatumKind::Text | DatumKind::Bytes | DatumKind::Any) => {
-            texts(&StringSet::default(), true, count)
+            pick_texts(&StringSet::default(), true, count)
         }
         (_, DatumKind::Message) => {
             let Type::Message(ty) = values.single.ty else { return Vec::new() };
             let message = match values.nested() {
-                Some(ty) => minimal(evaluator, ty, depth),
+                Some(ty) => build_minimal(evaluator, ty, depth),
                 None => Some(value::Message::new(ty)),
             };
             message.into_iter().map(Datum::Message).collect()
@@ -77,11 +82,11 @@ fn data(evaluator: &Evaluator<'_>, values: &ValueLimits, count: usize, depth: u3
     all
 }
 
-fn numbers(set: &NumberSet, count: usize) -> Vec<Datum> {
-    set.nearest_zero(count).into_iter().map(Datum::Number).collect()
+fn pick_numbers(set: &NumberSet, count: usize) -> Vec<Datum> {
+    set.pick_nearest_zero(count).into_iter().map(Datum::Number).collect()
 }
 
-fn texts(set: &StringSet, utf8: bool, count: usize) -> Vec<Datum> {
+fn pick_texts(set: &StringSet, utf8: bool, count: usize) -> Vec<Datum> {
     let mut found: Vec<Vec<u8>> = Vec::new();
     match &set.among {
         Some(among) => found.extend(among.iter().cloned()),
@@ -94,7 +99,7 @@ fn texts(set: &StringSet, utf8: bool, count: usize) -> Vec<Datum> {
         let mut set = set.clone();
         while found.len() < count.min(64) {
             let (wanted, _) = within(&set, TextSearch::default(), utf8, false);
-            let SearchResult::Text(text) = wanted.shortest() else { break };
+            let SearchResult::Text(text) = wanted.find_shortest() else { break };
             set.without.insert(text.clone());
             found.push(text);
         }
@@ -105,7 +110,7 @@ fn texts(set: &StringSet, utf8: bool, count: usize) -> Vec<Datum> {
 
 /// A list or map with so many items that one part accepts, with a given value or
 /// key first.
-pub fn list<'t>(
+pub fn build_list<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
     part: &DialectLimits,
@@ -113,10 +118,10 @@ pub fn list<'t>(
     distinct: bool,
     given: Option<(&Datum, bool)>,
 ) -> Option<Contents> {
-    list_at(evaluator, limits, part, (count, distinct), given, 0)
+    build_list_at(evaluator, limits, part, (count, distinct), given, 0)
 }
 
-fn list_at<'t>(
+fn build_list_at<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
     part: &DialectLimits,
@@ -134,7 +139,7 @@ fn list_at<'t>(
             all.resize(count, first.clone());
             return Some(all);
         }
-        let more = data(evaluator, values, if distinct { count + 1 } else { 1 }, depth);
+        let more = collect_data(evaluator, values, if distinct { count + 1 } else { 1 }, depth);
         if distinct {
             all.extend(more.into_iter().filter(|it| Some(it) != first));
             all.truncate(count);
@@ -155,14 +160,14 @@ fn list_at<'t>(
             let values = filled(&part.values, value, false)?;
             keys.iter()
                 .zip(&values)
-                .map(|(k, v)| pair(evaluator.tree(), limits.field, k, v))
+                .map(|(k, v)| build_pair(evaluator.tree(), limits.field, k, v))
                 .collect()
         }
     }
 }
 
 /// The contents of a field with this value in them.
-pub fn around<'t>(
+pub fn wrap_datum<'t>(
     evaluator: &Evaluator<'t>,
     limits: &FieldLimits<'t>,
     datum: &Datum,
@@ -173,12 +178,12 @@ pub fn around<'t>(
     let free = DialectLimits::free(limits.field, Dialect::Buf);
     let part = limits.parts.first().unwrap_or(&free);
     let count = part.items.count.least.max(1);
-    list(evaluator, limits, part, count, part.items.unique, Some((datum, false)))
+    build_list(evaluator, limits, part, count, part.items.unique, Some((datum, false)))
 }
 
 /// Contents of a field that all libraries accept; `present` if absence is not
 /// enough.
-fn field<'t>(
+fn build_field<'t>(
     evaluator: &Evaluator<'t>,
     field: Field<'t>,
     present: bool,
@@ -197,7 +202,7 @@ fn field<'t>(
     for part in parts {
         if field.cardinality() == Cardinality::Singular {
             let single = limits.single();
-            let some = data(evaluator, &part.values, 4, depth);
+            let some = collect_data(evaluator, &part.values, 4, depth);
             let visible =
                 |datum: &&Datum| !present || limits.is_explicit() || **datum != single.zero();
             let values =
@@ -206,18 +211,29 @@ fn field<'t>(
         } else {
             let count = part.items.count.least.max(u64::from(present || part.required));
             let distinct = part.items.unique;
-            candidates.extend(list_at(evaluator, &limits, part, (count, distinct), None, depth));
+            candidates.extend(build_list_at(
+                evaluator,
+                &limits,
+                part,
+                (count, distinct),
+                None,
+                depth,
+            ));
         }
     }
     candidates.into_iter().find(|candidate| {
         let values: Vec<&Value> = candidate.iter().collect();
-        contents(evaluator, &limits, &values) == Acceptance::Accepted
+        check_contents(evaluator, &limits, &values) == Acceptance::Accepted
     })
 }
 
 /// The smallest accepted value found for a type.
-pub fn minimal(evaluator: &Evaluator<'_>, ty: MessageId, depth: u32) -> Option<value::Message> {
-    filled(evaluator, value::Message::new(ty), None, depth)
+pub fn build_minimal(
+    evaluator: &Evaluator<'_>,
+    ty: MessageId,
+    depth: u32,
+) -> Option<value::Message> {
+    fill(evaluator, value::Message::new(ty), None, depth)
 }
 
 /// A value with these contents of a field, and otherwise only what is needed to be
@@ -231,10 +247,10 @@ pub fn complete(
     if let Some((field, contents)) = fixed {
         message.entries.extend(contents.iter().map(|it| Entry::new(field, it.clone())));
     }
-    filled(evaluator, message, fixed.map(|(field, _)| field), 0)
+    fill(evaluator, message, fixed.map(|(field, _)| field), 0)
 }
 
-fn filled(
+fn fill(
     evaluator: &Evaluator<'_>,
     mut message: value::Message,
     fixed: Option<FieldId>,
@@ -247,24 +263,24 @@ fn filled(
     let ty = tree.message(message.ty);
     for it in ty.fields().filter(|it| it.presence() == Presence::LegacyRequired) {
         if message.entries_of(it.id).next().is_none() && fixed != Some(it.id) {
-            set(&mut message, it.id, field(evaluator, it, true, depth + 1)?);
+            set(&mut message, it.id, build_field(evaluator, it, true, depth + 1)?);
         }
     }
     // Each round fixes at least one field or oneof, or is the last.
     for _ in 0..=ty.fields().len() + ty.oneofs().len() {
-        let evaluation = evaluator.message(&message);
+        let evaluation = evaluator.evaluate_message(&message);
         if evaluation.accepts() {
             return Some(message);
         }
         let before = message.clone();
-        for it in violated(&evaluation).into_keys().filter(|it| fixed != Some(*it)) {
+        for it in collect_violated(&evaluation).into_keys().filter(|it| fixed != Some(*it)) {
             let wanted = tree.field(it);
-            if let Some(contents) = field(evaluator, wanted, false, depth + 1) {
+            if let Some(contents) = build_field(evaluator, wanted, false, depth + 1) {
                 let values: Vec<&Value> =
                     message.entries_of(it).map(|entry| &entry.value).collect();
                 if !contents.iter().eq(values) {
                     set(&mut message, it, contents);
-                } else if let Some(contents) = field(evaluator, wanted, true, depth + 1) {
+                } else if let Some(contents) = build_field(evaluator, wanted, true, depth + 1) {
                     set(&mut message, it, contents);
                 }
             }
@@ -274,7 +290,7 @@ fn filled(
             let members: Vec<Field<'_>> = match oneof {
                 Some(oneof) => oneof.fields().collect(),
                 None => {
-                    let limits = MessageLimits::of(ty);
+                    let limits = MessageLimits::read(ty);
                     let required = limits.exclusive.iter().filter(|exclusive| exclusive.required);
                     let unset = required.filter(|exclusive| {
                         let set = |name: &String| message.get(tree, name).is_some();
@@ -285,7 +301,7 @@ fn filled(
             };
             let member = members.into_iter().filter(|it| fixed != Some(it.id));
             let found = member
-                .filter_map(|it| Some((it.id, field(evaluator, it, true, depth + 1)?)))
+                .filter_map(|it| Some((it.id, build_field(evaluator, it, true, depth + 1)?)))
                 .next();
             if let Some((id, contents)) = found {
                 set(&mut message, id, contents);
@@ -304,17 +320,17 @@ fn set(message: &mut value::Message, field: FieldId, contents: Contents) {
 }
 
 /// Returns true if a type or one inside it has any constraint.
-pub fn constrains(evaluator: &Evaluator<'_>, ty: MessageId) -> bool {
+pub fn has_constraints(evaluator: &Evaluator<'_>, ty: MessageId) -> bool {
     let mut seen = vec![ty];
     let mut at = 0;
     while let Some(&ty) = seen.get(at) {
         at += 1;
         let message = evaluator.tree().message(ty);
-        let limits = MessageLimits::of(message);
+        let limits = MessageLimits::read(message);
         if !limits.opaque.is_empty() || !limits.exclusive.is_empty() {
             return true;
         }
-        if message.oneofs().any(|it| oneof_required(it).is_some()) {
+        if message.oneofs().any(|it| find_required_oneof(it).is_some()) {
             return true;
         }
         for field in message.fields() {
@@ -332,13 +348,17 @@ pub fn constrains(evaluator: &Evaluator<'_>, ty: MessageId) -> bool {
 }
 
 /// A small rejected value of a type.
-pub fn rejected(evaluator: &Evaluator<'_>, ty: MessageId) -> Option<value::Message> {
-    rejected_at(evaluator, ty, 0)
+pub fn find_rejected(evaluator: &Evaluator<'_>, ty: MessageId) -> Option<value::Message> {
+    find_rejected_at(evaluator, ty, 0)
 }
 
-fn rejected_at(evaluator: &Evaluator<'_>, ty: MessageId, depth: u32) -> Option<value::Message> {
+fn find_rejected_at(
+    evaluator: &Evaluator<'_>,
+    ty: MessageId,
+    depth: u32,
+) -> Option<value::Message> {
     let empty = value::Message::new(ty);
-    if evaluator.message(&empty).rejects() {
+    if evaluator.evaluate_message(&empty).rejects() {
         return Some(empty);
     }
     if depth > DEEP {
@@ -348,10 +368,10 @@ fn rejected_at(evaluator: &Evaluator<'_>, ty: MessageId, depth: u32) -> Option<v
         if !evaluator.may_try() {
             return None;
         }
-        for contents in unusual(evaluator, field, depth) {
+        for contents in list_unusual(evaluator, field, depth) {
             let mut message = value::Message::new(ty);
             set(&mut message, field.id, contents);
-            if evaluator.message(&message).rejects() {
+            if evaluator.evaluate_message(&message).rejects() {
                 return Some(message);
             }
         }
@@ -360,21 +380,21 @@ fn rejected_at(evaluator: &Evaluator<'_>, ty: MessageId, depth: u32) -> Option<v
 }
 
 /// Contents that constraints often exclude.
-fn unusual<'t>(evaluator: &Evaluator<'t>, field: Field<'t>, depth: u32) -> Vec<Contents> {
+fn list_unusual<'t>(evaluator: &Evaluator<'t>, field: Field<'t>, depth: u32) -> Vec<Contents> {
     let limits: Rc<FieldLimits<'t>> = evaluator.limits(field);
     let single = limits.single();
     let mut data = Vec::new();
     match single.shape {
         DatumKind::Message => {
             if let Type::Message(ty) = single.ty {
-                data.extend(rejected_at(evaluator, ty, depth + 1).map(Datum::Message));
+                data.extend(find_rejected_at(evaluator, ty, depth + 1).map(Datum::Message));
             }
         }
         DatumKind::Number(kind) => {
             let domain = domain(evaluator.tree(), single, kind);
             for part in &limits.parts {
                 if let ValueSet::Numbers(set, _) = &part.values.set {
-                    data.extend(numbers(&domain.minus(set), 1));
+                    data.extend(pick_numbers(&domain.subtract(set), 1));
                 }
             }
         }
@@ -383,12 +403,12 @@ fn unusual<'t>(evaluator: &Evaluator<'t>, field: Field<'t>, depth: u32) -> Vec<C
             data.extend(["", " ", "a", "\n", &long].map(|it| Datum::Bytes(it.as_bytes().to_vec())));
         }
     }
-    let one = data.iter().filter_map(|datum| around(evaluator, &limits, datum));
+    let one = data.iter().filter_map(|datum| wrap_datum(evaluator, &limits, datum));
     one.filter(|contents| !contents.is_empty()).collect()
 }
 
 /// Accepted values with none, one or two of some fields set.
-pub fn unlike<'t>(
+pub fn build_unlike<'t>(
     evaluator: &Evaluator<'t>,
     message: abide_schema::Message<'t>,
     names: &[String],
@@ -398,12 +418,13 @@ pub fn unlike<'t>(
     all.extend(complete(evaluator, message.id, None));
     for (at, first) in fields.iter().enumerate() {
         for second in &fields[at + 1..] {
-            let both = [first, second].map(|it| Some((it.id, field(evaluator, *it, true, 1)?)));
+            let both =
+                [first, second].map(|it| Some((it.id, build_field(evaluator, *it, true, 1)?)));
             let [Some(first), Some(second)] = both else { continue };
             let mut value = value::Message::new(message.id);
             set(&mut value, first.0, first.1);
             set(&mut value, second.0, second.1);
-            all.extend(filled(evaluator, value, None, 0));
+            all.extend(fill(evaluator, value, None, 0));
         }
     }
     all

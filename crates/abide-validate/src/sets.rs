@@ -16,7 +16,7 @@ pub(crate) use self::formats::{StringFormat, header_format, regular_format, size
 pub use self::inclusion::{Included, Inconclusive, TextInclusion};
 pub(crate) use self::number_set::SECOND;
 pub use self::number_set::{NumberKind, NumberSet};
-pub use self::pattern::Length;
+pub use self::pattern::LengthRange;
 pub(crate) use self::pattern::{Pattern, SearchResult, TextSearch, escaped, from_re2};
 pub use self::string_set::StringSet;
-pub(crate) use self::string_set::{Expression, within};
+pub(crate) use self::string_set::{PatternExpression, within};

@@ -2,7 +2,7 @@
 
 use abide_schema::value::{self, Codec};
 use abide_schema::{Field, Message, MessageId, Oneof, Place};
-use abide_validate::annotations::{Facet, MessageLimits, facets, oneof_required};
+use abide_validate::annotations::{Facet, MessageLimits, find_required_oneof, read_facets};
 use abide_validate::limits::{self, Contents, FieldLimits};
 use abide_validate::sets::{Dialect, Included};
 use abide_validate::{Evaluation, Evaluator, sample};
@@ -36,13 +36,13 @@ fn list_message_facets(limits: &MessageLimits) -> Vec<(&'static str, String, Pla
 
 /// The constraints of a field, before and after.
 pub(crate) fn compare_fields(old: Field<'_>, new: Field<'_>) -> ConstraintChange {
-    let (old_facets, new_facets) = (facets(old), facets(new));
+    let (old_facets, new_facets) = (read_facets(old), read_facets(new));
     if is_same(old, &old_facets, new, &new_facets) {
         return ConstraintChange::equal();
     }
     let (a, b) = (Evaluator::new(old.tree), Evaluator::new(new.tree));
     let active = |message: Option<Message<'_>>| {
-        let limits = message.map(MessageLimits::of).unwrap_or_default();
+        let limits = message.map(MessageLimits::read).unwrap_or_default();
         Dialect::ALL.map(|dialect| !limits.is_disabled(dialect))
     };
     // If validation of a message is turned on or off, that is a change of the
@@ -117,12 +117,12 @@ fn is_replayed(
     there: MessageId,
     rejected: impl Fn(&Evaluation) -> bool,
 ) -> bool {
-    if !accepting.message(message).accepts() {
+    if !accepting.evaluate_message(message).accepts() {
         return false;
     }
     let bytes = Codec::new(accepting.tree()).encode(message);
     let decoded = Codec::new(rejecting.tree()).decode(there, &bytes);
-    decoded.is_ok_and(|message| rejected(&rejecting.message(&message)))
+    decoded.is_ok_and(|message| rejected(&rejecting.evaluate_message(&message)))
 }
 
 /// The rules that differ, each with its own effect; `whole` is the effect of all of
@@ -233,7 +233,7 @@ fn pair_facets<'f>(
 
 /// Compares the constraints of a oneof before and after.
 pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> ConstraintChange {
-    let (was, is) = (oneof_required(old), oneof_required(new));
+    let (was, is) = (find_required_oneof(old), find_required_oneof(new));
     let (what, inclusion) = match (was, is) {
         (None, Some(_)) => ("`required` true added", Inclusion::Tightened),
         (Some(_), None) => ("`required` true removed", Inclusion::Loosened),
@@ -265,7 +265,7 @@ pub(crate) fn compare_oneofs(old: Oneof<'_>, new: Oneof<'_>) -> ConstraintChange
 /// Compares the constraints of a whole message before and after: whether it is
 /// validated at all, which of its fields exclude each other, and expressions.
 pub(crate) fn compare_messages(old: Message<'_>, new: Message<'_>) -> ConstraintChange {
-    let (was, is) = (MessageLimits::of(old), MessageLimits::of(new));
+    let (was, is) = (MessageLimits::read(old), MessageLimits::read(new));
     let (a, b) = (Evaluator::new(old.tree), Evaluator::new(new.tree));
     let old_in_new = include_messages((&a, old, &was), (&b, new, &is));
     let new_in_old = include_messages((&b, new, &is), (&a, old, &was));
@@ -317,8 +317,8 @@ fn include_messages(
     let mut doubt = None;
     for dialect in Dialect::ALL {
         let newly = was.is_disabled(dialect) && !is.is_disabled(dialect);
-        if newly && sample::constrains(b, to.id) {
-            let shown = sample::rejected(b, to.id).and_then(|wrong| {
+        if newly && sample::has_constraints(b, to.id) {
+            let shown = sample::find_rejected(b, to.id).and_then(|wrong| {
                 let bytes = Codec::new(b.tree()).encode(&wrong);
                 let message = Codec::new(a.tree()).decode(from.id, &bytes).ok()?;
                 is_replayed(a, &message, b, to.id, Evaluation::rejects).then_some(message)
@@ -344,7 +344,7 @@ fn include_messages(
         if one && some {
             continue;
         }
-        match sample::unlike(a, from, &exclusive.fields).into_iter().find(|message| {
+        match sample::build_unlike(a, from, &exclusive.fields).into_iter().find(|message| {
             is_replayed(a, message, b, to.id, |evaluation| {
                 evaluation.violations.iter().any(|it| it.field.is_none() && it.path.is_empty())
             })

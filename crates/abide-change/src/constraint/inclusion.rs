@@ -13,7 +13,7 @@ use abide_validate::limits::{
     convert, domain, key,
 };
 use abide_validate::sets::{
-    Acceptance, Dialect, Included, Inconclusive, Length, NumberKind, NumberSet, StringSet,
+    Acceptance, Dialect, Included, Inconclusive, LengthRange, NumberKind, NumberSet, StringSet,
     TextInclusion,
 };
 use abide_validate::{Evaluator, sample};
@@ -47,7 +47,7 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
                     Included::Yes => proven = true,
                     Included::No(Some(contents)) => {
                         let values: Vec<&Value> = contents.iter().collect();
-                        if sample::contents(self.a, a, &values) == Acceptance::Accepted {
+                        if sample::check_contents(self.a, a, &values) == Acceptance::Accepted {
                             return Included::No(Some(contents));
                         }
                         why = Some("two libraries constrain the field".to_owned());
@@ -93,15 +93,15 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
             return None;
         }
         let Type::Message(ty) = b.single().ty else { return None };
-        if !sample::constrains(self.b, ty) {
+        if !sample::has_constraints(self.b, ty) {
             return Some(Included::Yes);
         }
-        let wrong = sample::rejected(self.b, ty);
+        let wrong = sample::find_rejected(self.b, ty);
         let contents = wrong.and_then(|wrong| {
             let wrong = self.convert_datum(&Datum::Message(wrong), b.single(), a.single())?;
-            let contents = sample::around(self.a, a, &wrong)?;
+            let contents = sample::wrap_datum(self.a, a, &wrong)?;
             let values: Vec<&Value> = contents.iter().collect();
-            let accepted = sample::contents(self.a, a, &values) == Acceptance::Accepted;
+            let accepted = sample::check_contents(self.a, a, &values) == Acceptance::Accepted;
             accepted.then_some(contents)
         });
         Some(match contents {
@@ -150,12 +150,12 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
         contents: &Contents,
     ) -> bool {
         let values: Vec<&Value> = contents.iter().collect();
-        if self.a.contents(a, pa, &values) != Acceptance::Accepted {
+        if self.a.evaluate_contents(a, pa, &values) != Acceptance::Accepted {
             return false;
         }
         let Some(there) = self.convert_contents(a, b, contents) else { return false };
         let values: Vec<&Value> = there.iter().collect();
-        matches!(self.b.contents(b, pb, &values), Acceptance::Rejected(_))
+        matches!(self.b.evaluate_contents(b, pb, &values), Acceptance::Rejected(_))
     }
 
     /// The same contents in the other tree.
@@ -180,7 +180,7 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
                 convert(self.a.tree(), &from.datum(self.a.tree(), value), from, self.b.tree(), to)
             };
             let (key, value) = (part(1, from_key, to_key)?, part(2, from, to)?);
-            sample::pair(self.b.tree(), b.field, &key, &value)
+            sample::build_pair(self.b.tree(), b.field, &key, &value)
         });
         each.collect()
     }
@@ -206,7 +206,7 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
         }
         // If neither has presence, absence is zero, an ordinary value.
         if a.is_explicit() || b.is_explicit() {
-            match (self.a.contents(a, pa, &[]), self.b.contents(b, pb, &[])) {
+            match (self.a.evaluate_contents(a, pa, &[]), self.b.evaluate_contents(b, pb, &[])) {
                 (Acceptance::Accepted, Acceptance::Unknown(why)) => doubt.add(why),
                 (Acceptance::Unknown(_), Acceptance::Unknown(why)) if pa.values != pb.values => {
                     doubt.add(why);
@@ -240,7 +240,7 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
         if self.is_counterexample(a, pa, b, pb, &Vec::new()) {
             return Included::No(Some(Vec::new()));
         }
-        let any = Length { least: 0, most: None };
+        let any = LengthRange { least: 0, most: None };
         let (count_a, count_b) =
             if pa.skip { (any, pb.items.count) } else { (pa.items.count, pb.items.count) };
         if !pb.opaque.is_subset(&pa.opaque) {
@@ -262,13 +262,13 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
             if !count_a.contains(count) {
                 continue;
             }
-            match sample::list(self.a, a, pa, count, distinct, None) {
+            match sample::build_list(self.a, a, pa, count, distinct, None) {
                 Some(list) if self.is_counterexample(a, pa, b, pb, &list) => {
                     return Included::No(Some(list));
                 }
                 None if count > sample::MANY && !distinct => {
                     // One item that can be repeated is enough.
-                    if sample::list(self.a, a, pa, 1, false, None).is_some() {
+                    if sample::build_list(self.a, a, pa, 1, false, None).is_some() {
                         unseen = true;
                     } else {
                         doubt.add("no accepted item was found");
@@ -279,7 +279,7 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
         }
         if pb.items.unique && !unique_a && pa.keys.is_none() && count_a.most.is_none_or(|it| it > 1)
         {
-            let list = sample::list(self.a, a, pa, count_a.least.max(2), false, None);
+            let list = sample::build_list(self.a, a, pa, count_a.least.max(2), false, None);
             match list.filter(|list| self.is_counterexample(a, pa, b, pb, list)) {
                 Some(list) => return Included::No(Some(list)),
                 None => doubt.add("no list that shows the difference was found"),
@@ -296,7 +296,8 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
                 Included::Unknown(why) => doubt.add(why),
                 Included::No(None) => unseen = true,
                 Included::No(Some(datum)) => {
-                    let list = sample::list(self.a, a, pa, least, distinct, Some((&datum, key)));
+                    let list =
+                        sample::build_list(self.a, a, pa, least, distinct, Some((&datum, key)));
                     match list.filter(|list| self.is_counterexample(a, pa, b, pb, list)) {
                         Some(list) => return Included::No(Some(list)),
                         None => doubt.add("no list that shows the difference was found"),
@@ -369,7 +370,7 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
                     opaque: !a.opaque.is_empty(),
                     without_empty: without_zero,
                 };
-                match texts.included() {
+                match texts.check_inclusion() {
                     Included::Yes => Included::Yes,
                     Included::No(bytes) => Included::No(bytes.map(Datum::Bytes)),
                     Included::Unknown(why) => Included::Unknown(why),
@@ -396,25 +397,25 @@ impl<'a, 'b> InclusionCheck<'_, 'a, 'b> {
             DatumKind::Number(kind) => domain(self.b.tree(), b.single, kind),
             _ => here.clone(),
         };
-        let domain = here.intersection(&there);
+        let domain = here.intersect(&there);
         let all = NumberSet::of([(i128::MIN / 2, i128::MAX / 2)], true);
         let (own, own_now) = match &a.set {
-            ValueSet::Numbers(set, now) => (set.intersection(&domain), now.clone()),
+            ValueSet::Numbers(set, now) => (set.intersect(&domain), now.clone()),
             _ => (domain.clone(), all.clone()),
         };
-        let mut rest = own.minus(set);
+        let mut rest = own.subtract(set);
         if without_zero {
-            rest = rest.minus(&NumberSet::points([0]));
+            rest = rest.subtract(&NumberSet::points([0]));
         }
         let certain = a.opaque.is_empty() && own_now == all;
         if !rest.is_empty() {
             if !certain {
                 return Included::Unknown("other rules may exclude the difference".to_owned());
             }
-            let near = rest.nearest_zero(1).first().map(|it| Datum::Number(*it));
+            let near = rest.pick_nearest_zero(1).first().map(|it| Datum::Number(*it));
             return Included::No(Some(near.unwrap_or(Datum::Nan)));
         }
-        if own_now.minus(now).is_empty() {
+        if own_now.subtract(now).is_empty() {
             return Included::Yes;
         }
         if a.opaque.is_empty() && own == domain {

@@ -3,7 +3,7 @@
 use abide_change::{Change, Comparison, Direction, Effects, Inclusion, Surface, prove_rejection};
 use abide_schema::value;
 use abide_schema::{Element, Part};
-use abide_validate::{DefectKind, constraint_defects, rejects_absence, rejects_absence_of_oneof};
+use abide_validate::{DefectKind, find_defects, rejects_absence, rejects_absence_of_oneof};
 
 use crate::finding::{Bump, Location, Severity};
 use crate::rule::{Context, Sink};
@@ -91,7 +91,7 @@ pub(crate) const BUF: &[&str] = &["buf:PROTOVALIDATE"];
 
 /// Reports the defects of one kind in the annotations of an element.
 pub(crate) fn report_defects(element: Element<'_>, kind: DefectKind, sink: &mut Sink) {
-    for defect in constraint_defects(element, kind) {
+    for defect in find_defects(element, kind) {
         let package = element.package().name();
         let finding = sink.report(defect.place, package, element.full_name(), defect.message);
         if let Some(why) = defect.why {

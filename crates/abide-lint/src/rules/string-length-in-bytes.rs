@@ -1,5 +1,5 @@
 use abide_schema::Element;
-use abide_validate::places_of_facet;
+use abide_validate::find_facet_places;
 
 use crate::lifecycle::is_deprecated;
 use crate::rule::{Check, Context, Group, Rule, Sink};
@@ -20,7 +20,7 @@ pub(super) static RULE: Rule = Rule {
 fn check<'t>(context: &Context<'t>, element: Element<'t>, sink: &mut Sink) {
     let Element::Field(field) = element else { return };
     let (name, package) = (field.full_name(), field.package());
-    for place in places_of_facet(field, "min_bytes") {
+    for place in find_facet_places(field, "min_bytes") {
         if context.is_frozen(package) || is_deprecated(element) {
             return;
         }

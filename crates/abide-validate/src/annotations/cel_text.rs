@@ -2,7 +2,7 @@
 
 /// A CEL expression without comments, and with white space only where two words
 /// would join. Source: the lexis of the CEL specification.
-pub(crate) fn normalized_cel(text: &str) -> String {
+pub(crate) fn normalize_cel(text: &str) -> String {
     let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -21,7 +21,7 @@ pub(crate) fn normalized_cel(text: &str) -> String {
             let start = bytes[..at].iter().rposition(|&it| !word(it)).map_or(0, |it| it + 1);
             let mark = &bytes[start..at];
             let raw = mark.len() <= 2 && mark.iter().any(|it| matches!(it, b'r' | b'R'));
-            end_of_string(bytes, at, raw)
+            find_string_end(bytes, at, raw)
         } else {
             at + 1
         };
@@ -39,7 +39,7 @@ pub(crate) fn normalized_cel(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-fn end_of_string(bytes: &[u8], start: usize, raw: bool) -> usize {
+fn find_string_end(bytes: &[u8], start: usize, raw: bool) -> usize {
     let quote = bytes[start];
     let long = bytes[start..].starts_with(&[quote; 3]);
     let width = if long { 3 } else { 1 };
@@ -58,7 +58,7 @@ fn end_of_string(bytes: &[u8], start: usize, raw: bool) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::normalized_cel;
+    use super::normalize_cel;
 
     #[test]
     fn formatting_of_cel_does_not_count() {
@@ -70,12 +70,12 @@ mod tests {
             ("'''a ' // b'''+c", "'''a ' // b''' + c"),
         ];
         for (tight, loose) in same {
-            assert_eq!(normalized_cel(loose), tight);
-            assert_eq!(normalized_cel(tight), tight);
+            assert_eq!(normalize_cel(loose), tight);
+            assert_eq!(normalize_cel(tight), tight);
         }
         for (a, b) in [("'a b'", "'ab'"), ("a in b", "ain b"), ("'\\' '", "'\\''"), ("- -a", "--a")]
         {
-            assert_ne!(normalized_cel(a), normalized_cel(b));
+            assert_ne!(normalize_cel(a), normalize_cel(b));
         }
     }
 }

@@ -98,7 +98,7 @@ impl Facet {
                 count => format!("of {count} values"),
             };
         }
-        let texts: Vec<String> = self.literals.iter().map(literal_text).collect();
+        let texts: Vec<String> = self.literals.iter().map(format_literal).collect();
         match (texts.as_slice(), self.key()) {
             ([one], key) if !matches!(key, "in" | "not_in") => one.clone(),
             (_, "cel") => texts.join(" && "),
@@ -107,7 +107,7 @@ impl Facet {
     }
 }
 
-fn literal_text(literal: &Literal) -> String {
+fn format_literal(literal: &Literal) -> String {
     match literal {
         Literal::Bool(value) => value.to_string(),
         Literal::Int(value) => value.to_string(),

@@ -3,22 +3,22 @@
 use abide_schema::value::Value;
 use abide_schema::{Element, Message, Part, Place};
 
-use super::cel_text::normalized_cel;
-use super::read::place;
+use super::cel_text::normalize_cel;
+use super::read::find_place;
 use crate::sets::Dialect;
 
 /// The annotation that a oneof must be set, with its place.
-pub fn oneof_required(oneof: abide_schema::Oneof<'_>) -> Option<(Dialect, Place)> {
+pub fn find_required_oneof(oneof: abide_schema::Oneof<'_>) -> Option<(Dialect, Place)> {
     let options = oneof.options()?;
     let tree = oneof.message().tree;
     let element = Element::Oneof(oneof);
     let pgv = options.find_extension(tree, "validate.required");
     if let Some(entry) = pgv.filter(|entry| entry.value == Value::Bool(true)) {
-        return Some((Dialect::Pgv, place(element, entry)));
+        return Some((Dialect::Pgv, find_place(element, entry)));
     }
     let limits = options.find_extension(tree, "buf.validate.oneof")?;
     let required = limits.value.as_message()?.get(tree, "required")?;
-    (required.value == Value::Bool(true)).then(|| (Dialect::Buf, place(element, required)))
+    (required.value == Value::Bool(true)).then(|| (Dialect::Buf, find_place(element, required)))
 }
 
 /// A rule that at most one of some fields may be set.
@@ -47,7 +47,7 @@ pub struct MessageLimits {
 
 impl MessageLimits {
     /// Reads the annotations of a message.
-    pub fn of(message: Message<'_>) -> MessageLimits {
+    pub fn read(message: Message<'_>) -> MessageLimits {
         let mut limits = MessageLimits::default();
         let Some(options) = message.options() else { return limits };
         let tree = message.tree;
@@ -55,25 +55,25 @@ impl MessageLimits {
         for (name, key) in [("validate.disabled", "disabled"), ("validate.ignored", "ignored")] {
             let entry = options.find_extension(tree, name);
             if let Some(entry) = entry.filter(|entry| entry.value == Value::Bool(true)) {
-                limits.disabled.push((Dialect::Pgv, key, place(element, entry)));
+                limits.disabled.push((Dialect::Pgv, key, find_place(element, entry)));
             }
         }
         let entry = options.find_extension(tree, "buf.validate.message");
         let Some(inner) = entry.and_then(|entry| entry.value.as_message()) else { return limits };
         for entry in &inner.entries {
             let field = tree.field(entry.field);
-            let place = place(element, entry);
+            let place = find_place(element, entry);
             match (field.name(), &entry.value) {
                 ("disabled", Value::Bool(true)) => {
                     limits.disabled.push((Dialect::Buf, "disabled", place));
                 }
                 ("disabled", Value::Bool(false)) => {}
                 ("cel_expression", Value::String(text)) => {
-                    limits.expressions.push((normalized_cel(text), place));
+                    limits.expressions.push((normalize_cel(text), place));
                 }
                 ("cel", Value::Message(cel)) => {
                     let text = cel.get_str(tree, "expression").unwrap_or_default();
-                    limits.expressions.push((normalized_cel(text), place));
+                    limits.expressions.push((normalize_cel(text), place));
                 }
                 ("oneof", Value::Message(oneof)) => {
                     let mut fields: Vec<String> = oneof

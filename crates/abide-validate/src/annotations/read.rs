@@ -8,20 +8,20 @@
 use abide_schema::value::{self, Codec, Entry, Value};
 use abide_schema::{Element, Field, Part, Place, Tree};
 
-use super::cel_text::normalized_cel;
+use super::cel_text::normalize_cel;
 use super::facet::{Facet, Literal};
 use super::message_limits::MessageLimits;
 use crate::sets::{Dialect, SECOND};
 
 /// The facets of a field, including what its message implies: protovalidate
 /// accepts unset members of a message's `oneof`.
-pub fn facets(field: Field<'_>) -> Vec<Facet> {
-    let mut facets = of_field(field);
+pub fn read_facets(field: Field<'_>) -> Vec<Facet> {
+    let mut facets = read_field_facets(field);
     let message = field.parent().filter(|_| !field.is_extension());
     let ignored = facets.iter().any(|it| it.dialect == Dialect::Buf && it.path == "ignore");
     let buf = facets.iter().find(|it| it.dialect == Dialect::Buf).map(|it| it.place);
     if let (Some(message), false, Some(place)) = (message, ignored, buf) {
-        let limits = MessageLimits::of(message);
+        let limits = MessageLimits::read(message);
         let name = field.name();
         if limits.exclusive.iter().any(|exclusive| exclusive.fields.iter().any(|it| it == name)) {
             facets.push(Facet {
@@ -36,15 +36,15 @@ pub fn facets(field: Field<'_>) -> Vec<Facet> {
 }
 
 /// The facets of the annotations of a field.
-pub(crate) fn of_field(field: Field<'_>) -> Vec<Facet> {
+pub(crate) fn read_field_facets(field: Field<'_>) -> Vec<Facet> {
     let mut facets = Vec::new();
     let Some(options) = field.options() else { return facets };
     for dialect in Dialect::ALL {
         let Some(entry) = options.find_extension(field.tree, dialect.name()) else { continue };
         let Some(limits) = entry.value.as_message() else { continue };
-        let fallback = place(Element::Field(field), entry);
+        let fallback = find_place(Element::Field(field), entry);
         let mut reader = FacetReader { tree: field.tree, dialect, fallback, facets: &mut facets };
-        reader.limits(limits, "", false);
+        reader.read_limits(limits, "", false);
         if !facets.iter().any(|facet| facet.dialect == dialect) {
             // An annotation without a rule still counts as one. With protovalidate it
             // changes nothing.
@@ -54,19 +54,19 @@ pub(crate) fn of_field(field: Field<'_>) -> Vec<Facet> {
     }
     for facet in &mut facets {
         if facet.key() == "defined_only" && facet.flag() {
-            facet.literals.extend(declared(field, facet.prefix()));
+            facet.literals.extend(read_declared(field, facet.prefix()));
         }
     }
     facets
 }
 
 /// The places of the rule with this key in the annotations of a field.
-pub fn places_of_facet(field: Field<'_>, key: &str) -> Vec<Place> {
-    of_field(field).iter().filter(|it| it.key() == key).map(|it| it.place).collect()
+pub fn find_facet_places(field: Field<'_>, key: &str) -> Vec<Place> {
+    read_field_facets(field).iter().filter(|it| it.key() == key).map(|it| it.place).collect()
 }
 
 /// The numbers declared by the enum that a rule is about.
-fn declared<'t>(field: Field<'t>, prefix: &str) -> impl Iterator<Item = Literal> + use<'t> {
+fn read_declared<'t>(field: Field<'t>, prefix: &str) -> impl Iterator<Item = Literal> + use<'t> {
     let entry = field.message_type().filter(|_| field.is_map());
     let holder = match prefix {
         "keys." => None,
@@ -84,7 +84,7 @@ fn declared<'t>(field: Field<'t>, prefix: &str) -> impl Iterator<Item = Literal>
 }
 
 /// The place of an entry of the options of an element.
-pub(crate) fn place(element: Element<'_>, entry: &Entry) -> Place {
+pub(crate) fn find_place(element: Element<'_>, entry: &Entry) -> Place {
     let fallback = element.place(Part::Name);
     if entry.span.is_empty() && entry.key.is_empty() {
         fallback
@@ -103,12 +103,12 @@ struct FacetReader<'t, 'f> {
 impl FacetReader<'_, '_> {
     /// Reads the rules of a value, which `prefix` names; `opaque` if they do not
     /// define a set of values that can be compared.
-    fn limits(&mut self, limits: &value::Message, prefix: &str, opaque: bool) {
+    fn read_limits(&mut self, limits: &value::Message, prefix: &str, opaque: bool) {
         for entry in &limits.entries {
             let field = self.tree.field(entry.field);
             let name = field.name();
             if field.is_extension() {
-                let text = self.opaque(&entry.value);
+                let text = self.read_opaque(&entry.value);
                 self.push(entry, format!("{prefix}({})", field.full_name()), text);
                 continue;
             }
@@ -120,26 +120,26 @@ impl FacetReader<'_, '_> {
                         ("cel", _) => {
                             let expression =
                                 inner.get_str(self.tree, "expression").unwrap_or_default();
-                            Literal::Opaque(normalized_cel(expression))
+                            Literal::Opaque(normalize_cel(expression))
                         }
                         ("items" | "keys" | "values", _) if prefix.is_empty() => {
-                            self.limits(inner, &format!("{name}."), opaque);
+                            self.read_limits(inner, &format!("{name}."), opaque);
                             continue;
                         }
                         (_, "google.protobuf.Duration" | "google.protobuf.Timestamp") => {
-                            Literal::Nanos(nanos(self.tree, inner))
+                            Literal::Nanos(read_nanos(self.tree, inner))
                         }
                         (_, ty) if ty.ends_with("Rules") => {
-                            self.limits(inner, prefix, opaque || name == "field_mask");
+                            self.read_limits(inner, prefix, opaque || name == "field_mask");
                             continue;
                         }
-                        _ => self.opaque(&entry.value),
+                        _ => self.read_opaque(&entry.value),
                     }
                 }
                 _ if name == "example" => continue,
-                value if opaque => self.opaque(value),
+                value if opaque => self.read_opaque(value),
                 Value::String(text) if name == "cel_expression" => {
-                    Literal::Opaque(normalized_cel(text))
+                    Literal::Opaque(normalize_cel(text))
                 }
                 Value::Bool(value) => Literal::Bool(*value),
                 Value::F32(value) => Literal::Float((*value).into()),
@@ -165,7 +165,7 @@ impl FacetReader<'_, '_> {
         }
     }
 
-    fn opaque(&self, value: &Value) -> Literal {
+    fn read_opaque(&self, value: &Value) -> Literal {
         Literal::Opaque(match value {
             Value::Message(message) => Codec::new(self.tree).to_text(message),
             value => format!("{value:?}"),
@@ -190,7 +190,7 @@ impl FacetReader<'_, '_> {
 }
 
 /// The nanoseconds of a duration or timestamp.
-pub(crate) fn nanos(tree: &Tree, message: &value::Message) -> i128 {
+pub(crate) fn read_nanos(tree: &Tree, message: &value::Message) -> i128 {
     let part = |name| i128::from(message.get_i64(tree, name).unwrap_or_default());
     part("seconds") * SECOND + part("nanos")
 }

@@ -7,7 +7,7 @@ use abide_schema::Tree;
 use super::CelError;
 use super::ast::{Expr, ExprKind};
 use super::functions::{self, is_function, is_operator};
-use super::types::{CelType, enum_value, message_named};
+use super::types::{CelType, find_enum_value, find_message};
 
 /// Types that a name alone means.
 const TYPE_NAMES: &[&str] = &[
@@ -49,56 +49,56 @@ impl<'t> Checker<'t> {
             ExprKind::Double(_) => Ok(CelType::Double),
             ExprKind::String(_) => Ok(CelType::String),
             ExprKind::Bytes(_) => Ok(CelType::Bytes),
-            ExprKind::Ident { name, .. } => self.name(name, &expr.span),
+            ExprKind::Ident { name, .. } => self.resolve_name(name, &expr.span),
             ExprKind::Select { operand, field } => self.select(expr, operand, field),
             ExprKind::Call { function, target, arguments } => {
                 self.call(expr, function, target.as_deref(), arguments)
             }
-            ExprKind::List(items) => Ok(CelType::list(self.joined(items)?)),
+            ExprKind::List(items) => Ok(CelType::list(self.join_types(items)?)),
             ExprKind::Map(entries) => {
                 let (mut keys, mut values) = (None, None);
                 for (key, value) in entries {
-                    keys = Some(widened(keys, self.type_of(key)?));
-                    values = Some(widened(values, self.type_of(value)?));
+                    keys = Some(widen(keys, self.type_of(key)?));
+                    values = Some(widen(values, self.type_of(value)?));
                 }
                 let known = |ty: Option<CelType>| ty.unwrap_or(CelType::Dyn);
                 Ok(CelType::map(known(keys), known(values)))
             }
-            ExprKind::Struct { name, fields } => self.construct(expr, name, fields),
+            ExprKind::Struct { name, fields } => self.check_construction(expr, name, fields),
         }
     }
 
     /// The type of the items of a list: dynamic if they differ.
-    fn joined(&mut self, items: &[Expr]) -> Result<CelType, CelError> {
+    fn join_types(&mut self, items: &[Expr]) -> Result<CelType, CelError> {
         let mut joined = None;
         for item in items {
-            joined = Some(widened(joined, self.type_of(item)?));
+            joined = Some(widen(joined, self.type_of(item)?));
         }
         Ok(joined.unwrap_or(CelType::Dyn))
     }
 
-    fn variable(&self, name: &str) -> Option<&CelType> {
+    fn find_variable(&self, name: &str) -> Option<&CelType> {
         self.variables.iter().rev().find(|(it, _)| it == name).map(|(_, ty)| ty)
     }
 
     /// Returns what a dotted name means that is no field of a variable.
-    fn constant(&self, name: &str) -> Option<CelType> {
-        if TYPE_NAMES.contains(&name) || message_named(self.tree, name).is_some() {
+    fn find_constant(&self, name: &str) -> Option<CelType> {
+        if TYPE_NAMES.contains(&name) || find_message(self.tree, name).is_some() {
             return Some(CelType::Type);
         }
-        enum_value(self.tree, name).map(|_| CelType::Int)
+        find_enum_value(self.tree, name).map(|_| CelType::Int)
     }
 
-    fn name(&self, name: &str, span: &Range<usize>) -> Result<CelType, CelError> {
-        let found = self.variable(name).cloned().or_else(|| self.constant(name));
+    fn resolve_name(&self, name: &str, span: &Range<usize>) -> Result<CelType, CelError> {
+        let found = self.find_variable(name).cloned().or_else(|| self.find_constant(name));
         found.ok_or_else(|| CelError::new(span.clone(), format!("`{name}` is not declared")))
     }
 
     fn select(&mut self, expr: &Expr, operand: &Expr, field: &str) -> Result<CelType, CelError> {
         if let Some(name) = expr.qualified_name() {
             let first = name.split('.').next().unwrap_or_default();
-            if self.variable(first).is_none()
-                && let Some(constant) = self.constant(&name)
+            if self.find_variable(first).is_none()
+                && let Some(constant) = self.find_constant(&name)
             {
                 return Ok(constant);
             }
@@ -125,7 +125,7 @@ impl<'t> Checker<'t> {
         target: Option<&Expr>,
         arguments: &[Expr],
     ) -> Result<CelType, CelError> {
-        if let Some(result) = self.macro_call(function, target, arguments) {
+        if let Some(result) = self.check_macro(function, target, arguments) {
             return result;
         }
         if matches!(function, "_&&_" | "_||_") {
@@ -149,11 +149,12 @@ impl<'t> Checker<'t> {
             types.push(self.type_of(operand)?);
         }
         let found = if is_operator(function) {
-            functions::operator(function, &types)
+            functions::find_operator(function, &types)
         } else {
-            functions::result(function, target.is_some(), &types)
+            functions::find_result(function, target.is_some(), &types)
         };
-        let refused = || CelError::new(expr.span.clone(), refusal(function, target, &types));
+        let refused =
+            || CelError::new(expr.span.clone(), explain_refusal(function, target, &types));
         found.ok_or_else(refused)
     }
 
@@ -166,7 +167,7 @@ impl<'t> Checker<'t> {
     }
 
     /// The type of a macro; `None` if the call is not one.
-    fn macro_call(
+    fn check_macro(
         &mut self,
         function: &str,
         target: Option<&Expr>,
@@ -181,16 +182,16 @@ impl<'t> Checker<'t> {
                 }
             }),
             ("all" | "exists" | "exists_one" | "filter" | "map", Some(range), [item, body]) => {
-                Some(self.comprehension(function, range, item, &[body]))
+                Some(self.check_comprehension(function, range, item, &[body]))
             }
             ("map", Some(range), [item, filter, body]) => {
-                Some(self.comprehension(function, range, item, &[filter, body]))
+                Some(self.check_comprehension(function, range, item, &[filter, body]))
             }
             _ => None,
         }
     }
 
-    fn comprehension(
+    fn check_comprehension(
         &mut self,
         function: &str,
         range: &Expr,
@@ -224,13 +225,13 @@ impl<'t> Checker<'t> {
         result
     }
 
-    fn construct(
+    fn check_construction(
         &mut self,
         expr: &Expr,
         name: &str,
         fields: &[(String, Range<usize>, Expr)],
     ) -> Result<CelType, CelError> {
-        let Some(message) = message_named(self.tree, name) else {
+        let Some(message) = find_message(self.tree, name) else {
             return Err(CelError::new(expr.span.clone(), format!("there is no message `{name}`")));
         };
         for (field, span, value) in fields {
@@ -248,7 +249,7 @@ impl<'t> Checker<'t> {
     }
 }
 
-fn widened(known: Option<CelType>, more: CelType) -> CelType {
+fn widen(known: Option<CelType>, more: CelType) -> CelType {
     match known {
         None => more,
         Some(known) if known.fits(&more) => known.or(more),
@@ -257,7 +258,7 @@ fn widened(known: Option<CelType>, more: CelType) -> CelType {
 }
 
 /// Returns why a call is refused: its types, as they are written.
-fn refusal(function: &str, target: Option<&Expr>, types: &[CelType]) -> String {
+fn explain_refusal(function: &str, target: Option<&Expr>, types: &[CelType]) -> String {
     let shown: Vec<String> = types.iter().map(ToString::to_string).collect();
     let sign = function.trim_matches(['_', '@']);
     match (function, shown.as_slice()) {

@@ -11,8 +11,8 @@ use abide_schema::Tree;
 use super::ast::{Expr, ExprKind};
 use super::functions::is_function;
 use super::standard;
-use super::types::{enum_value, message_named};
-use super::value::{CelValue, constructed};
+use super::types::{find_enum_value, find_message};
+use super::value::{CelValue, construct_message};
 
 /// The most steps of one evaluation: comprehensions inside of each other multiply.
 const MAX_STEPS: usize = 1_000_000;
@@ -37,13 +37,13 @@ pub(super) struct Evaluation<'e, 'v> {
     pub(super) library: &'e dyn Library,
     /// The variables in scope, the innermost last.
     variables: Vec<(&'e str, CelValue<'v>)>,
-    steps: Steps,
+    steps: StepBudget,
 }
 
 /// The work that may still be done.
-pub(super) struct Steps(Cell<usize>);
+pub(super) struct StepBudget(Cell<usize>);
 
-impl Steps {
+impl StepBudget {
     /// Takes so many steps.
     pub(super) fn take(&self, count: usize) -> Result<(), String> {
         let left = self.0.get().checked_sub(count);
@@ -58,11 +58,11 @@ impl<'e, 'v> Evaluation<'e, 'v> {
         library: &'e dyn Library,
         variables: Vec<(&'e str, CelValue<'v>)>,
     ) -> Evaluation<'e, 'v> {
-        Evaluation { tree, library, variables, steps: Steps(Cell::new(MAX_STEPS)) }
+        Evaluation { tree, library, variables, steps: StepBudget(Cell::new(MAX_STEPS)) }
     }
 
     /// The value of an expression that was checked. The parser limits how deep it nests.
-    pub(super) fn value(&mut self, expr: &'e Expr) -> Outcome<'v> {
+    pub(super) fn evaluate(&mut self, expr: &'e Expr) -> Outcome<'v> {
         self.steps.take(1)?;
         match &expr.kind {
             ExprKind::Null => Ok(CelValue::Null),
@@ -72,22 +72,22 @@ impl<'e, 'v> Evaluation<'e, 'v> {
             ExprKind::Double(value) => Ok(CelValue::Double(*value)),
             ExprKind::String(text) => Ok(CelValue::String(Rc::clone(text))),
             ExprKind::Bytes(bytes) => Ok(CelValue::Bytes(Rc::clone(bytes))),
-            ExprKind::Ident { name, .. } => match self.variable(name) {
+            ExprKind::Ident { name, .. } => match self.find_variable(name) {
                 Some(value) => Ok(value.clone()),
-                None => self.constant(name),
+                None => self.resolve_constant(name),
             },
             ExprKind::Select { operand, field } => self.select(expr, operand, field),
             ExprKind::Call { function, target, arguments } => {
                 self.call(function, target.as_deref(), arguments)
             }
             ExprKind::List(items) => {
-                let items: Result<Vec<_>, _> = items.iter().map(|it| self.value(it)).collect();
+                let items: Result<Vec<_>, _> = items.iter().map(|it| self.evaluate(it)).collect();
                 Ok(CelValue::List(items?.into()))
             }
             ExprKind::Map(entries) => {
                 let mut pairs: Vec<(CelValue<'v>, CelValue<'v>)> = Vec::new();
                 for (key, value) in entries {
-                    let (key, value) = (self.value(key)?, self.value(value)?);
+                    let (key, value) = (self.evaluate(key)?, self.evaluate(value)?);
                     self.steps.take(pairs.len())?;
                     if pairs.iter().any(|(other, _)| other.equals(&key, self.tree)) {
                         return Err("a map has a key twice".to_owned());
@@ -97,24 +97,24 @@ impl<'e, 'v> Evaluation<'e, 'v> {
                 Ok(CelValue::Map(pairs.into()))
             }
             ExprKind::Struct { name, fields } => {
-                let message = message_named(self.tree, name).ok_or("a type is not known")?;
+                let message = find_message(self.tree, name).ok_or("a type is not known")?;
                 let mut given = Vec::new();
                 for (field, _, value) in fields {
                     let field = message.field_named(field).ok_or("a field is not known")?;
-                    given.push((field.id, self.value(value)?));
+                    given.push((field.id, self.evaluate(value)?));
                 }
-                constructed(self.tree, message.id, given)
+                construct_message(self.tree, message.id, given)
             }
         }
     }
 
-    fn variable(&self, name: &str) -> Option<&CelValue<'v>> {
+    fn find_variable(&self, name: &str) -> Option<&CelValue<'v>> {
         self.variables.iter().rev().find(|(it, _)| *it == name).map(|(_, value)| value)
     }
 
     /// Returns what a dotted name means that is no field of a variable.
-    fn constant(&self, name: &str) -> Outcome<'v> {
-        match (name, enum_value(self.tree, name)) {
+    fn resolve_constant(&self, name: &str) -> Outcome<'v> {
+        match (name, find_enum_value(self.tree, name)) {
             ("now", _) => Err("it depends on the time".to_owned()),
             (_, Some(number)) => Ok(CelValue::Int(number.into())),
             (_, None) => Ok(CelValue::Type(name.into())),
@@ -124,17 +124,17 @@ impl<'e, 'v> Evaluation<'e, 'v> {
     fn select(&mut self, expr: &'e Expr, operand: &'e Expr, field: &str) -> Outcome<'v> {
         if let Some(name) = expr.qualified_name() {
             let first = name.split('.').next().unwrap_or_default();
-            if self.variable(first).is_none() && first != "now" {
-                return self.constant(&name);
+            if self.find_variable(first).is_none() && first != "now" {
+                return self.resolve_constant(&name);
             }
         }
-        let held = self.value(operand)?;
+        let held = self.evaluate(operand)?;
         self.steps.take(held.size())?;
-        held.member(self.tree, field).ok_or_else(|| format!("nothing has the name `{field}`"))
+        held.find_member(self.tree, field).ok_or_else(|| format!("nothing has the name `{field}`"))
     }
 
-    fn bool(&mut self, expr: &'e Expr) -> Result<bool, String> {
-        match self.value(expr)? {
+    fn evaluate_bool(&mut self, expr: &'e Expr) -> Result<bool, String> {
+        match self.evaluate(expr)? {
             CelValue::Bool(value) => Ok(value),
             _ => Err("a value is no bool".to_owned()),
         }
@@ -148,14 +148,14 @@ impl<'e, 'v> Evaluation<'e, 'v> {
     ) -> Outcome<'v> {
         match (function, target, arguments) {
             // An operand that decides makes errors of the others not count.
-            ("_&&_", ..) => self.any_of(arguments.iter(), false, Self::bool),
-            ("_||_", ..) => self.any_of(arguments.iter(), true, Self::bool),
+            ("_&&_", ..) => self.evaluate_any(arguments.iter(), false, Self::evaluate_bool),
+            ("_||_", ..) => self.evaluate_any(arguments.iter(), true, Self::evaluate_bool),
             ("_?_:_", _, [condition, yes, no]) => {
-                let chosen = if self.bool(condition)? { yes } else { no };
-                self.value(chosen)
+                let chosen = if self.evaluate_bool(condition)? { yes } else { no };
+                self.evaluate(chosen)
             }
             ("has", None, [Expr { kind: ExprKind::Select { operand, field }, .. }]) => {
-                let held = self.value(operand)?;
+                let held = self.evaluate(operand)?;
                 let set = held.has(self.tree, field);
                 set.map(CelValue::Bool).ok_or_else(|| format!("nothing has the name `{field}`"))
             }
@@ -164,7 +164,7 @@ impl<'e, 'v> Evaluation<'e, 'v> {
                 Some(range),
                 [item, bodies @ ..],
             ) if (1..=2).contains(&bodies.len()) => {
-                self.comprehension(function, range, item, bodies)
+                self.evaluate_comprehension(function, range, item, bodies)
             }
             // Only a literal is one less than the least number after its sign.
             ("-_", None, [Expr { kind: ExprKind::Int(i64::MIN), .. }]) => {
@@ -177,7 +177,7 @@ impl<'e, 'v> Evaluation<'e, 'v> {
                 let target = target.filter(|_| dotted.is_none());
                 let mut values = Vec::with_capacity(arguments.len() + 1);
                 for operand in target.into_iter().chain(arguments) {
-                    values.push(self.value(operand)?);
+                    values.push(self.evaluate(operand)?);
                 }
                 self.apply(dotted.as_deref().unwrap_or(function), &values)
             }
@@ -186,7 +186,7 @@ impl<'e, 'v> Evaluation<'e, 'v> {
 
     /// Decides whether one of the parts is `decisive`, else the other bool; an error only if none
     /// is.
-    fn any_of<P>(
+    fn evaluate_any<P>(
         &mut self,
         parts: impl Iterator<Item = P>,
         decisive: bool,
@@ -203,7 +203,7 @@ impl<'e, 'v> Evaluation<'e, 'v> {
         failure.map_or(Ok(CelValue::Bool(!decisive)), Err)
     }
 
-    fn comprehension(
+    fn evaluate_comprehension(
         &mut self,
         function: &str,
         range: &'e Expr,
@@ -213,7 +213,7 @@ impl<'e, 'v> Evaluation<'e, 'v> {
         let ExprKind::Ident { name, .. } = &item.kind else {
             return Err("a variable has no name".to_owned());
         };
-        let items: Vec<CelValue<'v>> = match self.value(range)? {
+        let items: Vec<CelValue<'v>> = match self.evaluate(range)? {
             CelValue::List(items) => items.to_vec(),
             CelValue::Map(pairs) => pairs.iter().map(|(key, _)| key.clone()).collect(),
             _ => return Err(format!("`{function}` takes a list or a map")),
@@ -222,7 +222,7 @@ impl<'e, 'v> Evaluation<'e, 'v> {
         let [first, ..] = bodies else { return Err("a macro lacks its body".to_owned()) };
         let within = |this: &mut Self, item: CelValue<'v>, body: &'e Expr| {
             this.variables.push((name, item));
-            let value = this.value(body);
+            let value = this.evaluate(body);
             this.variables.pop();
             value
         };
@@ -231,8 +231,8 @@ impl<'e, 'v> Evaluation<'e, 'v> {
             _ => Err("a value is no bool".to_owned()),
         };
         match function {
-            "all" => self.any_of(items.into_iter(), false, holds),
-            "exists" => self.any_of(items.into_iter(), true, holds),
+            "all" => self.evaluate_any(items.into_iter(), false, holds),
+            "exists" => self.evaluate_any(items.into_iter(), true, holds),
             "exists_one" => {
                 let mut count = 0;
                 for item in items {

@@ -7,7 +7,7 @@ use super::types::CelType;
 
 /// The type of a parameter or result.
 #[derive(Clone, Copy, Debug)]
-enum Slot {
+enum TypeSlot {
     /// Any type.
     Any,
     Bool,
@@ -21,16 +21,16 @@ enum Slot {
     Type,
     /// A list with any items.
     List,
-    ListOf(&'static Slot),
+    ListOf(&'static TypeSlot),
     /// A map with any entries.
     Map,
 }
 
-use self::Slot::{
+use self::TypeSlot::{
     Any, Bool, Bytes, Double, Duration, Int, List, ListOf, Map, String, Timestamp, Type, Uint,
 };
 
-impl Slot {
+impl TypeSlot {
     fn cel_type(self) -> CelType {
         match self {
             Any => CelType::Dyn,
@@ -55,15 +55,15 @@ struct Overload {
     name: &'static str,
     /// True if the first parameter stands before the name.
     member: bool,
-    parameters: &'static [Slot],
-    result: Slot,
+    parameters: &'static [TypeSlot],
+    result: TypeSlot,
 }
 
-const fn member(name: &'static str, parameters: &'static [Slot], result: Slot) -> Overload {
+const fn member(name: &'static str, parameters: &'static [TypeSlot], result: TypeSlot) -> Overload {
     Overload { name, member: true, parameters, result }
 }
 
-const fn global(name: &'static str, parameters: &'static [Slot], result: Slot) -> Overload {
+const fn global(name: &'static str, parameters: &'static [TypeSlot], result: TypeSlot) -> Overload {
     Overload { name, member: false, parameters, result }
 }
 
@@ -194,7 +194,7 @@ pub(super) fn is_function(name: &str) -> bool {
 
 /// The type of a call; `None` if no function takes these arguments. The target of a
 /// call of a member is its first argument.
-pub(super) fn result(name: &str, member: bool, arguments: &[CelType]) -> Option<CelType> {
+pub(super) fn find_result(name: &str, member: bool, arguments: &[CelType]) -> Option<CelType> {
     let fits = |overload: &&Overload| {
         overload.name == name
             && overload.member == member
@@ -206,12 +206,12 @@ pub(super) fn result(name: &str, member: bool, arguments: &[CelType]) -> Option<
 }
 
 /// The type of an operator; `None` if it does not take these operands.
-pub(super) fn operator(name: &str, operands: &[CelType]) -> Option<CelType> {
+pub(super) fn find_operator(name: &str, operands: &[CelType]) -> Option<CelType> {
     use CelType as T;
     let numeric = |it: &T| [T::Int, T::Uint, T::Double].iter().any(|number| it.fits(number));
     match (name, operands) {
         ("!_", [it]) => it.fits(&T::Bool).then_some(T::Bool),
-        ("-_", [it]) => arithmetic(it, it, &[T::Int, T::Double]),
+        ("-_", [it]) => find_arithmetic(it, it, &[T::Int, T::Double]),
         ("_?_:_", [condition, yes, no]) => {
             (condition.fits(&T::Bool) && yes.fits(no)).then(|| yes.clone().or(no.clone()))
         }
@@ -236,20 +236,20 @@ pub(super) fn operator(name: &str, operands: &[CelType]) -> Option<CelType> {
         }
         ("_+_", [a, b]) => {
             let adds = [T::Int, T::Uint, T::Double, T::String, T::Bytes, T::Duration];
-            arithmetic(a, b, &adds)
+            find_arithmetic(a, b, &adds)
         }
         ("_-_", [T::Timestamp, T::Timestamp]) => Some(T::Duration),
         ("_-_", [T::Timestamp, T::Duration]) => Some(T::Timestamp),
         ("_-_", [T::Timestamp, T::Dyn] | [T::Dyn, T::Timestamp]) => Some(T::Dyn),
-        ("_-_", [a, b]) => arithmetic(a, b, &[T::Int, T::Uint, T::Double, T::Duration]),
-        ("_*_" | "_/_", [a, b]) => arithmetic(a, b, &[T::Int, T::Uint, T::Double]),
-        ("_%_", [a, b]) => arithmetic(a, b, &[T::Int, T::Uint]),
+        ("_-_", [a, b]) => find_arithmetic(a, b, &[T::Int, T::Uint, T::Double, T::Duration]),
+        ("_*_" | "_/_", [a, b]) => find_arithmetic(a, b, &[T::Int, T::Uint, T::Double]),
+        ("_%_", [a, b]) => find_arithmetic(a, b, &[T::Int, T::Uint]),
         _ => None,
     }
 }
 
 /// The one of these types that both operands have.
-fn arithmetic(a: &CelType, b: &CelType, types: &[CelType]) -> Option<CelType> {
+fn find_arithmetic(a: &CelType, b: &CelType, types: &[CelType]) -> Option<CelType> {
     let fitting = types.iter().filter(|it| a.fits(it) && b.fits(it)).cloned();
     fitting.reduce(|_, _| CelType::Dyn)
 }

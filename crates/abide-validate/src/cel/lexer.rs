@@ -35,11 +35,11 @@ const SIGNS: &[&str] = &[
 ];
 
 /// Splits a text into tokens; the last one is `End`.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, CelError> {
+pub(super) fn split_tokens(text: &str) -> Result<Vec<Token>, CelError> {
     let mut lexer = Lexer { text, at: 0 };
     let mut tokens = Vec::new();
     loop {
-        let token = lexer.token()?;
+        let token = lexer.read_token()?;
         let ended = token.kind == TokenKind::End;
         tokens.push(token);
         if ended {
@@ -76,7 +76,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn token(&mut self) -> Result<Token, CelError> {
+    fn read_token(&mut self) -> Result<Token, CelError> {
         self.skip_space();
         let start = self.at;
         let rest = self.rest();
@@ -84,12 +84,12 @@ impl<'t> Lexer<'t> {
             return Ok(Token { kind: TokenKind::End, span: start..start });
         };
         let digit_follows = rest.as_bytes().get(1).is_some_and(|byte| byte.is_ascii_digit());
-        let kind = if let Some((raw, bytes, length)) = string_prefix(rest) {
+        let kind = if let Some((raw, bytes, length)) = read_string_prefix(rest) {
             self.at += length;
-            self.string(start, raw, bytes)?;
+            self.read_string(start, raw, bytes)?;
             if bytes { TokenKind::Bytes } else { TokenKind::String }
         } else if first.is_ascii_digit() || first == b'.' && digit_follows {
-            self.number(start)?
+            self.read_number(start)?
         } else if first.is_ascii_alphabetic() || first == b'_' {
             let name = self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             TokenKind::Name(name.to_owned())
@@ -113,13 +113,13 @@ impl<'t> Lexer<'t> {
         Ok(Token { kind, span: start..self.at })
     }
 
-    fn number(&mut self, start: usize) -> Result<TokenKind, CelError> {
+    fn read_number(&mut self, start: usize) -> Result<TokenKind, CelError> {
         let wrong = |at: usize, what: &str| CelError::new(start..at, format!("invalid {what}"));
         let rest = self.rest();
         if rest.starts_with("0x") || rest.starts_with("0X") {
             self.at += 2;
             let digits = self.take(|byte| byte.is_ascii_hexdigit());
-            return self.integer(start, u64::from_str_radix(digits, 16).ok());
+            return self.read_integer(start, u64::from_str_radix(digits, 16).ok());
         }
         let digits = self.take(|byte| byte.is_ascii_digit());
         let mut whole = true;
@@ -139,10 +139,10 @@ impl<'t> Lexer<'t> {
             }
             whole = false;
         }
-        if whole { self.integer(start, digits.parse().ok()) } else { Ok(TokenKind::Double) }
+        if whole { self.read_integer(start, digits.parse().ok()) } else { Ok(TokenKind::Double) }
     }
 
-    fn integer(&mut self, start: usize, value: Option<u64>) -> Result<TokenKind, CelError> {
+    fn read_integer(&mut self, start: usize, value: Option<u64>) -> Result<TokenKind, CelError> {
         let unsigned = !self.take(|byte| matches!(byte, b'u' | b'U')).is_empty();
         // The least integer is one further from zero than the greatest.
         let negative = self.text.get(..start).is_some_and(|it| it.trim_end().ends_with('-'));
@@ -155,7 +155,7 @@ impl<'t> Lexer<'t> {
     }
 
     /// Reads a string from its opening quote.
-    fn string(&mut self, start: usize, raw: bool, bytes: bool) -> Result<(), CelError> {
+    fn read_string(&mut self, start: usize, raw: bool, bytes: bool) -> Result<(), CelError> {
         let rest = self.rest();
         let quote = if rest.starts_with('"') { '"' } else { '\'' };
         let long = rest.bytes().take(3).filter(|&byte| byte == quote as u8).count() == 3;
@@ -208,7 +208,7 @@ impl<'t> Lexer<'t> {
 
 /// Returns true if a string begins here: whether it is raw, whether it is bytes, and how
 /// long its prefix is.
-fn string_prefix(text: &str) -> Option<(bool, bool, usize)> {
+fn read_string_prefix(text: &str) -> Option<(bool, bool, usize)> {
     let length = text.bytes().take_while(|byte| matches!(byte, b'r' | b'R' | b'b' | b'B')).count();
     let prefix = text.get(..length)?.to_ascii_lowercase();
     let (raw, bytes) = match prefix.as_str() {

@@ -1,7 +1,7 @@
 //! The values of the literals of an expression. The lexer has checked them.
 
 /// The value of an integer.
-pub(super) fn integer(written: &str) -> u64 {
+pub(super) fn parse_integer(written: &str) -> u64 {
     let digits = written.trim_end_matches(['u', 'U']);
     let parsed = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         Some(digits) => u64::from_str_radix(digits, 16),
@@ -11,7 +11,7 @@ pub(super) fn integer(written: &str) -> u64 {
 }
 
 /// The bytes of a string or of bytes, with prefix and quotes.
-pub(super) fn unescaped(written: &str) -> Vec<u8> {
+pub(super) fn unescape(written: &str) -> Vec<u8> {
     let at = written.find(['"', '\'']).unwrap_or_default();
     let (prefix, quoted) = written.split_at(at);
     let width = if quoted.len() >= 6 && is_long(quoted) { 3 } else { 1 };

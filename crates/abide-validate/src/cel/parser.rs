@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::CelError;
 use super::ast::{Expr, ExprKind};
-use super::lexer::{Token, TokenKind, tokens};
+use super::lexer::{Token, TokenKind, split_tokens};
 use super::literal;
 
 /// The depth to which brackets may nest: the limit of the implementation in Rust. That in Go has
@@ -69,12 +69,12 @@ pub(super) fn parse(text: &str) -> Result<Expr, CelError> {
         let message = format!("it has more than {MAX_LENGTH} characters");
         return Err(CelError::new(0..text.len(), message));
     }
-    let tokens = tokens(text)?;
+    let tokens = split_tokens(text)?;
     let mut parser = Parser { text, tokens: &tokens, at: 0, depth: 0 };
-    let expr = parser.expr()?;
+    let expr = parser.parse_expr()?;
     match parser.peek().kind {
         TokenKind::End => Ok(expr),
-        _ => Err(parser.unexpected("the end")),
+        _ => Err(parser.report_unexpected("the end")),
     }
 }
 
@@ -112,10 +112,10 @@ impl Parser<'_> {
         if self.is(sign) {
             return Ok(self.next().span);
         }
-        Err(self.unexpected(&format!("`{sign}`")))
+        Err(self.report_unexpected(&format!("`{sign}`")))
     }
 
-    fn unexpected(&self, wanted: &str) -> CelError {
+    fn report_unexpected(&self, wanted: &str) -> CelError {
         let token = self.peek();
         let message = match token.kind {
             TokenKind::End => format!("it ends where {wanted} is expected"),
@@ -125,7 +125,7 @@ impl Parser<'_> {
     }
 
     /// An expression of parts, unless they nest too deep.
-    fn node(
+    fn build_node(
         &self,
         kind: ExprKind,
         span: Range<usize>,
@@ -147,19 +147,19 @@ impl Parser<'_> {
     ) -> Result<Expr, CelError> {
         let depths: Vec<u32> = target.iter().chain(&arguments).map(|it| it.depth).collect();
         let (function, target) = (function.to_owned(), target.map(Box::new));
-        self.node(ExprKind::Call { function, target, arguments }, span, depths)
+        self.build_node(ExprKind::Call { function, target, arguments }, span, depths)
     }
 
-    fn expr(&mut self) -> Result<Expr, CelError> {
+    fn parse_expr(&mut self) -> Result<Expr, CelError> {
         self.depth += 1;
         if self.depth > MAX_NESTING {
             return Err(too_deep(self.peek().span.clone(), MAX_NESTING));
         }
-        let mut expr = self.binary(0)?;
+        let mut expr = self.parse_binary(0)?;
         if self.eat("?") {
-            let yes = self.binary(0)?;
+            let yes = self.parse_binary(0)?;
             self.expect(":")?;
-            let no = self.expr()?;
+            let no = self.parse_expr()?;
             let span = expr.span.start..no.span.end;
             expr = self.call("_?_:_", None, vec![expr, yes, no], span)?;
         }
@@ -168,18 +168,18 @@ impl Parser<'_> {
     }
 
     /// Operands and operators that bind at least this tight.
-    fn binary(&mut self, loosest: u8) -> Result<Expr, CelError> {
-        let mut left = self.unary()?;
-        while let Some((function, tightness)) = self.operator().filter(|it| it.1 >= loosest) {
+    fn parse_binary(&mut self, loosest: u8) -> Result<Expr, CelError> {
+        let mut left = self.parse_unary()?;
+        while let Some((function, tightness)) = self.find_operator().filter(|it| it.1 >= loosest) {
             self.at += 1;
-            let right = self.binary(tightness + 1)?;
-            left = self.combined(function, left, right)?;
+            let right = self.parse_binary(tightness + 1)?;
+            left = self.combine(function, left, right)?;
         }
         Ok(left)
     }
 
     /// The function of the operator that is next, and how tight it binds.
-    fn operator(&self) -> Option<(&'static str, u8)> {
+    fn find_operator(&self) -> Option<(&'static str, u8)> {
         let text = match &self.peek().kind {
             TokenKind::Sign(sign) => sign,
             TokenKind::Name(name) => name.as_str(),
@@ -190,7 +190,7 @@ impl Parser<'_> {
     }
 
     /// A chain of `&&` or `||` is one call, so that it does not nest.
-    fn combined(&self, name: &str, mut left: Expr, right: Expr) -> Result<Expr, CelError> {
+    fn combine(&self, name: &str, mut left: Expr, right: Expr) -> Result<Expr, CelError> {
         let span = left.span.start..right.span.end;
         if let ("_&&_" | "_||_", ExprKind::Call { function, arguments, .. }) =
             (name, &mut left.kind)
@@ -204,48 +204,48 @@ impl Parser<'_> {
         self.call(name, None, vec![left, right], span)
     }
 
-    fn unary(&mut self) -> Result<Expr, CelError> {
+    fn parse_unary(&mut self) -> Result<Expr, CelError> {
         let start = self.peek().span.start;
         let function = if self.is("!") {
             "!_"
         } else if self.is("-") {
             "-_"
         } else {
-            return self.member();
+            return self.parse_member();
         };
         let sign = if function == "!_" { "!" } else { "-" };
         let mut is_odd = false;
         while self.eat(sign) {
             is_odd = !is_odd;
         }
-        let operand = self.member()?;
+        let operand = self.parse_member()?;
         let span = start..operand.span.end;
         let once = self.call(function, None, vec![operand], span.clone())?;
         // A pair of them is nothing to the value, but has a type.
         if is_odd { Ok(once) } else { self.call(function, None, vec![once], span) }
     }
 
-    fn member(&mut self) -> Result<Expr, CelError> {
-        let mut expr = self.primary()?;
+    fn parse_member(&mut self) -> Result<Expr, CelError> {
+        let mut expr = self.parse_primary()?;
         loop {
             let start = expr.span.start;
             if self.eat(".") {
-                let (field, end) = self.selector()?;
+                let (field, end) = self.parse_selector()?;
                 expr = if self.eat("(") {
-                    let (arguments, end) = self.list(")")?;
+                    let (arguments, end) = self.parse_list(")")?;
                     self.call(&field, Some(expr), arguments, start..end)?
                 } else {
                     let depth = expr.depth;
                     let kind = ExprKind::Select { operand: Box::new(expr), field };
-                    self.node(kind, start..end, [depth])?
+                    self.build_node(kind, start..end, [depth])?
                 };
             } else if self.eat("[") {
-                let index = self.expr()?;
+                let index = self.parse_expr()?;
                 let end = self.expect("]")?.end;
                 expr = self.call("_[_]", None, vec![expr, index], start..end)?;
             } else if self.is("{") {
                 let Some(name) = expr.qualified_name() else { return Ok(expr) };
-                expr = self.fields(name, start)?;
+                expr = self.parse_fields(name, start)?;
             } else {
                 return Ok(expr);
             }
@@ -253,7 +253,7 @@ impl Parser<'_> {
     }
 
     /// The name behind a dot.
-    fn selector(&mut self) -> Result<(String, usize), CelError> {
+    fn parse_selector(&mut self) -> Result<(String, usize), CelError> {
         let token = self.peek().clone();
         match token.kind {
             TokenKind::Name(name) if !matches!(name.as_str(), "in" | "true" | "false" | "null") => {
@@ -264,117 +264,117 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok((name, token.span.end))
             }
-            _ => Err(self.unexpected("a name")),
+            _ => Err(self.report_unexpected("a name")),
         }
     }
 
-    fn primary(&mut self) -> Result<Expr, CelError> {
+    fn parse_primary(&mut self) -> Result<Expr, CelError> {
         let Token { kind, span } = self.peek().clone();
         let written = self.text.get(span.clone()).unwrap_or_default();
         let literal = match kind {
-            TokenKind::Int => ExprKind::Int(literal::integer(written) as i64),
-            TokenKind::Uint => ExprKind::Uint(literal::integer(written)),
+            TokenKind::Int => ExprKind::Int(literal::parse_integer(written) as i64),
+            TokenKind::Uint => ExprKind::Uint(literal::parse_integer(written)),
             TokenKind::Double => ExprKind::Double(written.parse().unwrap_or_default()),
             TokenKind::String => {
-                let bytes = literal::unescaped(written);
+                let bytes = literal::unescape(written);
                 ExprKind::String(String::from_utf8_lossy(&bytes).into())
             }
-            TokenKind::Bytes => ExprKind::Bytes(literal::unescaped(written).into()),
+            TokenKind::Bytes => ExprKind::Bytes(literal::unescape(written).into()),
             TokenKind::Name(name) => match name.as_str() {
                 "true" | "false" => ExprKind::Bool(name == "true"),
                 "null" => ExprKind::Null,
-                _ => return self.name(name, span.start, false),
+                _ => return self.parse_name(name, span.start, false),
             },
             TokenKind::Sign(".") => {
                 self.at += 1;
                 let TokenKind::Name(name) = self.peek().kind.clone() else {
-                    return Err(self.unexpected("a name"));
+                    return Err(self.report_unexpected("a name"));
                 };
-                return self.name(name, span.start, true);
+                return self.parse_name(name, span.start, true);
             }
             TokenKind::Sign("(") => {
                 self.at += 1;
-                let inner = self.expr()?;
+                let inner = self.parse_expr()?;
                 self.expect(")")?;
                 return Ok(inner);
             }
-            TokenKind::Sign("[") => return self.items(),
+            TokenKind::Sign("[") => return self.parse_items(),
             TokenKind::Sign("{") => return self.map(),
             TokenKind::Quoted(_) | TokenKind::Sign(_) | TokenKind::End => {
-                return Err(self.unexpected("an expression"));
+                return Err(self.report_unexpected("an expression"));
             }
         };
         self.at += 1;
-        self.node(literal, span, [])
+        self.build_node(literal, span, [])
     }
 
     /// A variable or a call of a function.
-    fn name(&mut self, name: String, start: usize, rooted: bool) -> Result<Expr, CelError> {
+    fn parse_name(&mut self, name: String, start: usize, rooted: bool) -> Result<Expr, CelError> {
         let span = self.next().span;
         if RESERVED.contains(&name.as_str()) {
             return Err(CelError::new(span, format!("`{name}` is reserved")));
         }
         if self.eat("(") {
-            let (arguments, end) = self.list(")")?;
+            let (arguments, end) = self.parse_list(")")?;
             return self.call(&name, None, arguments, start..end);
         }
-        self.node(ExprKind::Ident { name, rooted }, start..span.end, [])
+        self.build_node(ExprKind::Ident { name, rooted }, start..span.end, [])
     }
 
     /// Expressions up to a closing bracket, which only lists may have a comma before.
-    fn list(&mut self, closing: &str) -> Result<(Vec<Expr>, usize), CelError> {
+    fn parse_list(&mut self, closing: &str) -> Result<(Vec<Expr>, usize), CelError> {
         let mut items = Vec::new();
         while !self.is(closing) {
-            items.push(self.expr()?);
+            items.push(self.parse_expr()?);
             if !self.eat(",") {
                 break;
             }
             if closing == ")" && self.is(closing) {
-                return Err(self.unexpected("an expression"));
+                return Err(self.report_unexpected("an expression"));
             }
         }
         let end = self.expect(closing)?.end;
         Ok((items, end))
     }
 
-    fn items(&mut self) -> Result<Expr, CelError> {
+    fn parse_items(&mut self) -> Result<Expr, CelError> {
         let start = self.expect("[")?.start;
-        let (items, end) = self.list("]")?;
+        let (items, end) = self.parse_list("]")?;
         let depths: Vec<u32> = items.iter().map(|it| it.depth).collect();
-        self.node(ExprKind::List(items), start..end, depths)
+        self.build_node(ExprKind::List(items), start..end, depths)
     }
 
     fn map(&mut self) -> Result<Expr, CelError> {
         let start = self.expect("{")?.start;
         let mut entries = Vec::new();
         while !self.is("}") {
-            let key = self.expr()?;
+            let key = self.parse_expr()?;
             self.expect(":")?;
-            entries.push((key, self.expr()?));
+            entries.push((key, self.parse_expr()?));
             if !self.eat(",") {
                 break;
             }
         }
         let end = self.expect("}")?.end;
         let depths: Vec<u32> = entries.iter().flat_map(|(a, b)| [a.depth, b.depth]).collect();
-        self.node(ExprKind::Map(entries), start..end, depths)
+        self.build_node(ExprKind::Map(entries), start..end, depths)
     }
 
-    fn fields(&mut self, name: String, start: usize) -> Result<Expr, CelError> {
+    fn parse_fields(&mut self, name: String, start: usize) -> Result<Expr, CelError> {
         self.expect("{")?;
         let mut fields = Vec::new();
         while !self.is("}") {
             let at = self.peek().span.start;
-            let (field, end) = self.selector()?;
+            let (field, end) = self.parse_selector()?;
             self.expect(":")?;
-            fields.push((field, at..end, self.expr()?));
+            fields.push((field, at..end, self.parse_expr()?));
             if !self.eat(",") {
                 break;
             }
         }
         let end = self.expect("}")?.end;
         let depths: Vec<u32> = fields.iter().map(|(.., value)| value.depth).collect();
-        self.node(ExprKind::Struct { name, fields }, start..end, depths)
+        self.build_node(ExprKind::Struct { name, fields }, start..end, depths)
     }
 }
 

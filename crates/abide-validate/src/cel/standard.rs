@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-use super::evaluate::{Outcome, Steps};
+use super::evaluate::{Outcome, StepBudget};
 use super::value::CelValue;
 
 const NANOS: i128 = 1_000_000_000;
@@ -11,61 +11,65 @@ const NANOS: i128 = 1_000_000_000;
 const MAX_NANOS: i128 = 315_576_000_000 * NANOS;
 
 /// The result of a function or of an operator on numbers.
-pub(super) fn call<'v>(function: &str, arguments: &[CelValue<'v>], steps: &Steps) -> Outcome<'v> {
-    let found = arithmetic(function, arguments, steps)
-        .or_else(|| conversion(function, arguments))
-        .or_else(|| text(function, arguments, steps))
-        .or_else(|| time(function, arguments));
+pub(super) fn call<'v>(
+    function: &str,
+    arguments: &[CelValue<'v>],
+    steps: &StepBudget,
+) -> Outcome<'v> {
+    let found = call_arithmetic(function, arguments, steps)
+        .or_else(|| call_conversion(function, arguments))
+        .or_else(|| call_text(function, arguments, steps))
+        .or_else(|| call_time(function, arguments));
     found.unwrap_or_else(|| Err(format!("`{function}` is not evaluated for these values")))
 }
 
-fn checked<'v, T>(value: Option<T>, make: impl Fn(T) -> CelValue<'v>) -> Option<Outcome<'v>> {
+fn check_range<'v, T>(value: Option<T>, make: impl Fn(T) -> CelValue<'v>) -> Option<Outcome<'v>> {
     Some(value.map(make).ok_or_else(|| "a number is out of range".to_owned()))
 }
 
-fn spans<'v>(nanos: i128, make: impl Fn(i128) -> CelValue<'v>) -> Option<Outcome<'v>> {
-    checked(Some(nanos).filter(|it| it.abs() <= MAX_NANOS), make)
+fn check_span<'v>(nanos: i128, make: impl Fn(i128) -> CelValue<'v>) -> Option<Outcome<'v>> {
+    check_range(Some(nanos).filter(|it| it.abs() <= MAX_NANOS), make)
 }
 
-fn arithmetic<'v>(
+fn call_arithmetic<'v>(
     function: &str,
     arguments: &[CelValue<'v>],
-    steps: &Steps,
+    steps: &StepBudget,
 ) -> Option<Outcome<'v>> {
     use CelValue::{Bytes, Double, Duration, Int, List, String, Timestamp, Uint};
     if let ("_/_" | "_%_", [_, Int(0) | Uint(0)]) = (function, arguments) {
         return Some(Err("a division by zero".to_owned()));
     }
     match (function, arguments) {
-        ("-_", [Int(a)]) => checked(a.checked_neg(), Int),
+        ("-_", [Int(a)]) => check_range(a.checked_neg(), Int),
         ("-_", [Double(a)]) => Some(Ok(Double(-a))),
-        ("_+_", [Int(a), Int(b)]) => checked(a.checked_add(*b), Int),
-        ("_-_", [Int(a), Int(b)]) => checked(a.checked_sub(*b), Int),
-        ("_*_", [Int(a), Int(b)]) => checked(a.checked_mul(*b), Int),
-        ("_/_", [Int(a), Int(b)]) => checked(a.checked_div(*b), Int),
-        ("_%_", [Int(a), Int(b)]) => checked(a.checked_rem(*b), Int),
-        ("_+_", [Uint(a), Uint(b)]) => checked(a.checked_add(*b), Uint),
-        ("_-_", [Uint(a), Uint(b)]) => checked(a.checked_sub(*b), Uint),
-        ("_*_", [Uint(a), Uint(b)]) => checked(a.checked_mul(*b), Uint),
-        ("_/_", [Uint(a), Uint(b)]) => checked(a.checked_div(*b), Uint),
-        ("_%_", [Uint(a), Uint(b)]) => checked(a.checked_rem(*b), Uint),
+        ("_+_", [Int(a), Int(b)]) => check_range(a.checked_add(*b), Int),
+        ("_-_", [Int(a), Int(b)]) => check_range(a.checked_sub(*b), Int),
+        ("_*_", [Int(a), Int(b)]) => check_range(a.checked_mul(*b), Int),
+        ("_/_", [Int(a), Int(b)]) => check_range(a.checked_div(*b), Int),
+        ("_%_", [Int(a), Int(b)]) => check_range(a.checked_rem(*b), Int),
+        ("_+_", [Uint(a), Uint(b)]) => check_range(a.checked_add(*b), Uint),
+        ("_-_", [Uint(a), Uint(b)]) => check_range(a.checked_sub(*b), Uint),
+        ("_*_", [Uint(a), Uint(b)]) => check_range(a.checked_mul(*b), Uint),
+        ("_/_", [Uint(a), Uint(b)]) => check_range(a.checked_div(*b), Uint),
+        ("_%_", [Uint(a), Uint(b)]) => check_range(a.checked_rem(*b), Uint),
         ("_+_", [Double(a), Double(b)]) => Some(Ok(Double(a + b))),
         ("_-_", [Double(a), Double(b)]) => Some(Ok(Double(a - b))),
         ("_*_", [Double(a), Double(b)]) => Some(Ok(Double(a * b))),
         ("_/_", [Double(a), Double(b)]) => Some(Ok(Double(a / b))),
-        ("_+_", [Duration(a), Duration(b)]) => spans(a + b, Duration),
-        ("_-_", [Duration(a), Duration(b)]) => spans(a - b, Duration),
+        ("_+_", [Duration(a), Duration(b)]) => check_span(a + b, Duration),
+        ("_-_", [Duration(a), Duration(b)]) => check_span(a - b, Duration),
         ("_+_", [Timestamp(a), Duration(b)] | [Duration(b), Timestamp(a)]) => {
-            spans(a + b, Timestamp)
+            check_span(a + b, Timestamp)
         }
-        ("_-_", [Timestamp(a), Duration(b)]) => spans(a - b, Timestamp),
-        ("_-_", [Timestamp(a), Timestamp(b)]) => spans(a - b, Duration),
+        ("_-_", [Timestamp(a), Duration(b)]) => check_span(a - b, Timestamp),
+        ("_-_", [Timestamp(a), Timestamp(b)]) => check_span(a - b, Duration),
         ("_+_", [String(a), String(b)]) => {
-            Some(taken(steps, a.len() + b.len()).map(|()| CelValue::text(format!("{a}{b}"))))
+            Some(take_steps(steps, a.len() + b.len()).map(|()| CelValue::text(format!("{a}{b}"))))
         }
         ("_+_", [Bytes(a), Bytes(b)]) => {
             let joined = || Bytes([&**a, &**b].concat().into());
-            Some(taken(steps, a.len() + b.len()).map(|()| joined()))
+            Some(take_steps(steps, a.len() + b.len()).map(|()| joined()))
         }
         ("_+_", [List(a), List(b)]) => {
             let joined = || List(a.iter().chain(b.iter()).cloned().collect());
@@ -80,11 +84,11 @@ fn arithmetic<'v>(
 }
 
 /// Takes the steps that making so many bytes costs.
-fn taken(steps: &Steps, bytes: usize) -> Result<(), String> {
+fn take_steps(steps: &StepBudget, bytes: usize) -> Result<(), String> {
     steps.take(bytes / 16)
 }
 
-fn conversion<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<'v>> {
+fn call_conversion<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<'v>> {
     use CelValue::{Bool, Bytes, Double, Duration, Int, String, Timestamp, Uint};
     let [value] = arguments else { return None };
     let whole = |value: f64, least: f64, most: f64| {
@@ -108,22 +112,22 @@ fn conversion<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<
         ("bytes", String(text)) => Some(Ok(Bytes(text.as_bytes().into()))),
         ("double", Int(value)) => Some(Ok(Double(*value as f64))),
         ("double", Uint(value)) => Some(Ok(Double(*value as f64))),
-        ("double", String(text)) => checked(text.parse().ok(), Double),
+        ("double", String(text)) => check_range(text.parse().ok(), Double),
         // Two to the power of 63 and of 64.
         ("int", Double(value)) => {
             let limit = 9_223_372_036_854_775_808.0;
-            checked(whole(*value, -limit, limit).map(|it| it as i64), Int)
+            check_range(whole(*value, -limit, limit).map(|it| it as i64), Int)
         }
         ("uint", Double(value)) => {
             let limit = 18_446_744_073_709_551_616.0;
-            checked(whole(*value, -1.0, limit).map(|it| it as u64), Uint)
+            check_range(whole(*value, -1.0, limit).map(|it| it as u64), Uint)
         }
-        ("int", Uint(value)) => checked(i64::try_from(*value).ok(), Int),
-        ("uint", Int(value)) => checked(u64::try_from(*value).ok(), Uint),
-        ("int", String(text)) => checked(text.parse().ok(), Int),
-        ("uint", String(text)) => checked(text.parse().ok(), Uint),
-        ("int", Timestamp(nanos)) => checked(nanos.div_euclid(NANOS).try_into().ok(), Int),
-        ("int", Duration(nanos)) => checked((nanos / NANOS).try_into().ok(), Int),
+        ("int", Uint(value)) => check_range(i64::try_from(*value).ok(), Int),
+        ("uint", Int(value)) => check_range(u64::try_from(*value).ok(), Uint),
+        ("int", String(text)) => check_range(text.parse().ok(), Int),
+        ("uint", String(text)) => check_range(text.parse().ok(), Uint),
+        ("int", Timestamp(nanos)) => check_range(nanos.div_euclid(NANOS).try_into().ok(), Int),
+        ("int", Duration(nanos)) => check_range((nanos / NANOS).try_into().ok(), Int),
         ("string", Bool(value)) => Some(Ok(CelValue::text(value.to_string()))),
         ("string", Int(value)) => Some(Ok(CelValue::text(value.to_string()))),
         ("string", Uint(value)) => Some(Ok(CelValue::text(value.to_string()))),
@@ -131,12 +135,12 @@ fn conversion<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<
             Ok(text) => Ok(CelValue::text(text)),
             Err(_) => Err("bytes are no UTF-8".to_owned()),
         }),
-        ("string", Duration(nanos)) => Some(Ok(CelValue::text(seconds(*nanos)))),
-        ("duration", String(text)) => Some(match duration(text) {
+        ("string", Duration(nanos)) => Some(Ok(CelValue::text(format_seconds(*nanos)))),
+        ("duration", String(text)) => Some(match parse_duration(text) {
             Some(nanos) => Ok(Duration(nanos)),
             None => Err("a text is no duration".to_owned()),
         }),
-        ("timestamp", Int(value)) => spans(i128::from(*value) * NANOS, Timestamp),
+        ("timestamp", Int(value)) => check_span(i128::from(*value) * NANOS, Timestamp),
         ("timestamp", String(text)) => Some(match text.parse::<jiff::Timestamp>() {
             Ok(time) => Ok(Timestamp(time.as_nanosecond())),
             Err(_) => Err("a text is no timestamp".to_owned()),
@@ -150,7 +154,7 @@ fn conversion<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<
 }
 
 /// Nanoseconds as seconds with as many digits as it takes.
-fn seconds(nanos: i128) -> String {
+fn format_seconds(nanos: i128) -> String {
     let (sign, size) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
     let (whole, part) = (size / NANOS as u128, format!("{:09}", size % NANOS as u128));
     match part.trim_end_matches('0') {
@@ -160,7 +164,7 @@ fn seconds(nanos: i128) -> String {
 }
 
 /// The nanoseconds of a text such as `1h30m` or `-1.5s`.
-fn duration(text: &str) -> Option<i128> {
+fn parse_duration(text: &str) -> Option<i128> {
     let (sign, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (-1, rest),
         None => (1, text.strip_prefix('+').unwrap_or(text)),
@@ -194,7 +198,11 @@ fn duration(text: &str) -> Option<i128> {
     Some(sign * total).filter(|it| !text.is_empty() && it.abs() <= MAX_NANOS)
 }
 
-fn text<'v>(function: &str, arguments: &[CelValue<'v>], steps: &Steps) -> Option<Outcome<'v>> {
+fn call_text<'v>(
+    function: &str,
+    arguments: &[CelValue<'v>],
+    steps: &StepBudget,
+) -> Option<Outcome<'v>> {
     use CelValue::{Bool, Bytes, Int, List, String};
     // Texts are counted in characters.
     let whole = |text: &str| text.chars().count() as i64;
@@ -265,7 +273,7 @@ fn text<'v>(function: &str, arguments: &[CelValue<'v>], steps: &Steps) -> Option
             });
             let texts = texts.collect::<Option<Vec<&str>>>()?;
             let length = texts.iter().map(|it| it.len() + between.len()).sum();
-            taken(steps, length).map(|()| CelValue::text(texts.join(between)))
+            take_steps(steps, length).map(|()| CelValue::text(texts.join(between)))
         }
         ("split", [String(text), String(between), rest @ ..]) => {
             let most = match rest {
@@ -294,7 +302,7 @@ fn text<'v>(function: &str, arguments: &[CelValue<'v>], steps: &Steps) -> Option
             };
             let count = text.matches(&**old).count().min(most);
             let replaced = || CelValue::text(text.replacen(&**old, new, most));
-            taken(steps, text.len() + count.saturating_mul(new.len())).map(|()| replaced())
+            take_steps(steps, text.len() + count.saturating_mul(new.len())).map(|()| replaced())
         }
         _ => return None,
     };
@@ -302,7 +310,7 @@ fn text<'v>(function: &str, arguments: &[CelValue<'v>], steps: &Steps) -> Option
 }
 
 /// The parts of timestamps and durations.
-fn time<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<'v>> {
+fn call_time<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<'v>> {
     let (nanos, zone) = match arguments {
         [CelValue::Duration(nanos)] => {
             let per = match function {
@@ -317,7 +325,7 @@ fn time<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<'v>> {
             return Some(Ok(CelValue::Int((nanos / per) as i64)));
         }
         [CelValue::Timestamp(nanos)] => (*nanos, TimeZone::UTC),
-        [CelValue::Timestamp(nanos), CelValue::String(zone)] => (*nanos, fixed_zone(zone)?),
+        [CelValue::Timestamp(nanos), CelValue::String(zone)] => (*nanos, parse_fixed_zone(zone)?),
         _ => return None,
     };
     let time = Timestamp::from_nanosecond(nanos).ok()?.to_zoned(zone);
@@ -339,7 +347,7 @@ fn time<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<'v>> {
 }
 
 /// A zone that is written as its distance from UTC. The rules of named ones are not known here.
-fn fixed_zone(text: &str) -> Option<TimeZone> {
+fn parse_fixed_zone(text: &str) -> Option<TimeZone> {
     if text == "UTC" {
         return Some(TimeZone::UTC);
     }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use abide_schema::{FileDecl, SourceFile, Tree};
 
-use super::{CelType, type_of};
+use super::{CelType, check_type};
 
 const PROTO: &str = "syntax = \"proto3\"; package t; message M { string s = 1; M m = 2; \
                      repeated int32 n = 3; enum E { A = 0; } } enum F { B = 0; }";
@@ -18,7 +18,7 @@ fn tree() -> Tree {
 fn judged(tree: &Tree, text: &str) -> Result<String, String> {
     let message = tree.files().flat_map(abide_schema::File::messages).next();
     let this = CelType::of_message(message.expect("it is declared"));
-    match type_of(tree, text, &[("this", this)]) {
+    match check_type(tree, text, &[("this", this)]) {
         Ok(found) => Ok(found.to_string()),
         Err(error) => {
             let part = text.get(error.span.clone()).expect("the span is inside of the text");

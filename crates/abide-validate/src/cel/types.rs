@@ -160,8 +160,8 @@ impl fmt::Display for CelType {
 }
 
 /// The message with a full name, wherever it is in the tree.
-pub(crate) fn message_named<'t>(tree: &'t Tree, full_name: &str) -> Option<Message<'t>> {
-    declared_in(tree, full_name, |package, rest| {
+pub(crate) fn find_message<'t>(tree: &'t Tree, full_name: &str) -> Option<Message<'t>> {
+    find_declared(tree, full_name, |package, rest| {
         let mut parts = rest.split('.');
         let first = parts.next()?;
         let mut found =
@@ -175,22 +175,22 @@ pub(crate) fn message_named<'t>(tree: &'t Tree, full_name: &str) -> Option<Messa
 
 /// The number of an enum value with a full name in which the enum is a scope, as CEL
 /// writes it: `acme.v1.Color.RED`.
-pub(super) fn enum_value(tree: &Tree, full_name: &str) -> Option<i32> {
+pub(super) fn find_enum_value(tree: &Tree, full_name: &str) -> Option<i32> {
     let (scope, value) = full_name.rsplit_once('.')?;
     let number = |it: Enum<'_>| it.value_named(value).map(|it| it.number());
     if let Some((message, name)) = scope.rsplit_once('.')
-        && let Some(message) = message_named(tree, message)
+        && let Some(message) = find_message(tree, message)
     {
         return message.enums().find(|it| it.name() == name).and_then(number);
     }
-    declared_in(tree, scope, |package, name| {
+    find_declared(tree, scope, |package, name| {
         let mut enums = package.files().flat_map(|it| it.enums());
         enums.find(|it| it.name() == name).and_then(number)
     })
 }
 
 /// Looks a full name up in each package that it may be in.
-fn declared_in<'t, T>(
+fn find_declared<'t, T>(
     tree: &'t Tree,
     full_name: &str,
     find: impl Fn(Package<'t>, &str) -> Option<T>,

@@ -120,8 +120,8 @@ impl<'v> CelValue<'v> {
             (Bytes(a), Bytes(b)) => Some(a.cmp(b)),
             (Duration(a), Duration(b)) | (Timestamp(a), Timestamp(b)) => Some(a.cmp(b)),
             (Double(a), Double(b)) => a.partial_cmp(b),
-            (Double(a), b) => order_of_float(*a, b.integer()?),
-            (a, Double(b)) => order_of_float(*b, a.integer()?).map(Ordering::reverse),
+            (Double(a), b) => compare_float(*a, b.integer()?),
+            (a, Double(b)) => compare_float(*b, a.integer()?).map(Ordering::reverse),
             (a, b) => Some(a.integer()?.cmp(&b.integer()?)),
         }
     }
@@ -144,7 +144,7 @@ impl<'v> CelValue<'v> {
         match field.cardinality() {
             Cardinality::Singular => match values.next_back() {
                 Some(value) => CelValue::of_value(tree, field, value),
-                None => CelValue::unset(field),
+                None => CelValue::default_of_field(field),
             },
             Cardinality::Repeated => {
                 CelValue::List(values.map(|it| CelValue::of_value(tree, field, it)).collect())
@@ -201,12 +201,13 @@ impl<'v> CelValue<'v> {
             entry.map(|it| CelValue::of_value(tree, tree.field(it.field), &it.value))
         };
         match CelType::of_message(view) {
-            CelType::Duration => CelValue::Duration(nanos(tree, message)),
-            CelType::Timestamp => CelValue::Timestamp(nanos(tree, message)),
-            CelType::Wrapper(_) => only(1)
-                .unwrap_or_else(|| view.field_numbered(1).map_or(CelValue::Null, CelValue::unset)),
-            CelType::Map(..) => only_field(tree, message),
-            CelType::List(_) => only_field(tree, message),
+            CelType::Duration => CelValue::Duration(read_nanos(tree, message)),
+            CelType::Timestamp => CelValue::Timestamp(read_nanos(tree, message)),
+            CelType::Wrapper(_) => only(1).unwrap_or_else(|| {
+                view.field_numbered(1).map_or(CelValue::Null, CelValue::default_of_field)
+            }),
+            CelType::Map(..) => read_only_field(tree, message),
+            CelType::List(_) => read_only_field(tree, message),
             CelType::Dyn if view.name() == "Value" => match message.entries.last() {
                 Some(entry) if tree.field(entry.field).number() == 1 => CelValue::Null,
                 Some(entry) => CelValue::of_value(tree, tree.field(entry.field), &entry.value),
@@ -221,7 +222,7 @@ impl<'v> CelValue<'v> {
     }
 
     /// The value of a singular field that is not set.
-    fn unset(field: Field<'_>) -> CelValue<'v> {
+    fn default_of_field(field: Field<'_>) -> CelValue<'v> {
         let Some(message) = field.message_type() else {
             let value = default_of(field);
             return match value {
@@ -248,7 +249,7 @@ impl<'v> CelValue<'v> {
 
     /// The field of a message with a name, or the value of a map with a key; `None` if there is
     /// none.
-    pub(crate) fn member(&self, tree: &Tree, name: &str) -> Option<CelValue<'v>> {
+    pub(crate) fn find_member(&self, tree: &Tree, name: &str) -> Option<CelValue<'v>> {
         match self {
             CelValue::Message(held) => {
                 let field = tree.message(held.message().ty).field_named(name)?;
@@ -282,7 +283,7 @@ impl<'v> CelValue<'v> {
                 let field = tree.message(message.ty).field_named(name)?;
                 Some(is_set(message, field.id, field.presence() == Presence::Implicit))
             }
-            CelValue::Map(_) => Some(self.member(tree, name).is_some()),
+            CelValue::Map(_) => Some(self.find_member(tree, name).is_some()),
             _ => None,
         }
     }
@@ -328,7 +329,7 @@ fn holds_nan(message: &value::Message) -> bool {
 }
 
 /// The value of the only field of a Struct or a list of values.
-fn only_field<'v>(tree: &Tree, message: &'v value::Message) -> CelValue<'v> {
+fn read_only_field<'v>(tree: &Tree, message: &'v value::Message) -> CelValue<'v> {
     match tree.message(message.ty).field_numbered(1) {
         Some(field) => {
             CelValue::of_field(tree, field, &mut message.entries_of(field.id).map(|it| &it.value))
@@ -341,13 +342,13 @@ fn is_set(message: &value::Message, field: FieldId, is_implicit: bool) -> bool {
     message.entries_of(field).next_back().is_some_and(|it| !is_implicit || !it.value.is_zero())
 }
 
-fn nanos(tree: &Tree, message: &value::Message) -> i128 {
+fn read_nanos(tree: &Tree, message: &value::Message) -> i128 {
     let part = |name| i128::from(message.get_i64(tree, name).unwrap_or_default());
     part("seconds") * NANOS + part("nanos")
 }
 
 /// The order of a float and an integer, without rounding the integer.
-fn order_of_float(float: f64, integer: i128) -> Option<Ordering> {
+fn compare_float(float: f64, integer: i128) -> Option<Ordering> {
     if float.is_nan() {
         return None;
     }
@@ -358,7 +359,7 @@ fn order_of_float(float: f64, integer: i128) -> Option<Ordering> {
 }
 
 /// A message that an expression writes with its fields.
-pub(super) fn constructed<'v>(
+pub(super) fn construct_message<'v>(
     tree: &Tree,
     ty: MessageId,
     fields: Vec<(FieldId, CelValue<'v>)>,

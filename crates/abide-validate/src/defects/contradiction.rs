@@ -4,12 +4,12 @@ use abide_schema::{Field, Place};
 
 use super::ConstraintDefect;
 use super::subject::name_place;
-use crate::annotations::{Facet, Literal, facets};
+use crate::annotations::{Facet, Literal, read_facets};
 use crate::limits::{DialectLimits, FieldLimits};
 use crate::sets::Dialect;
 
 pub(super) fn find(field: Field<'_>, found: &mut Vec<ConstraintDefect>) {
-    let all = facets(field);
+    let all = read_facets(field);
     if all.is_empty() {
         return;
     }
@@ -18,14 +18,14 @@ pub(super) fn find(field: Field<'_>, found: &mut Vec<ConstraintDefect>) {
         for aspect in Aspect::ALL {
             // One rule alone refuses everything only if it is about numbers.
             if aspect.is_violated(field, &part) {
-                let core = core(field, &own, part.dialect, aspect);
+                let core = reduce_to_core(field, &own, part.dialect, aspect);
                 if let [Facet { literals, .. }] = &core[..]
                     && literals.iter().all(is_nan)
                 {
                     // Reported as malformed.
                     continue;
                 }
-                found.push(defect(field, part.dialect, aspect, &core));
+                found.push(describe_defect(field, part.dialect, aspect, &core));
             }
         }
     }
@@ -64,7 +64,7 @@ impl Aspect {
 }
 
 /// The fewest rules that contradict each other.
-fn core(field: Field<'_>, all: &[Facet], dialect: Dialect, aspect: Aspect) -> Vec<Facet> {
+fn reduce_to_core(field: Field<'_>, all: &[Facet], dialect: Dialect, aspect: Aspect) -> Vec<Facet> {
     let mut core = all.to_vec();
     let mut at = 0;
     while at < core.len() {
@@ -81,7 +81,12 @@ fn core(field: Field<'_>, all: &[Facet], dialect: Dialect, aspect: Aspect) -> Ve
     core
 }
 
-fn defect(field: Field<'_>, dialect: Dialect, aspect: Aspect, core: &[Facet]) -> ConstraintDefect {
+fn describe_defect(
+    field: Field<'_>,
+    dialect: Dialect,
+    aspect: Aspect,
+    core: &[Facet],
+) -> ConstraintDefect {
     let name = field.relative_name();
     let rules: Vec<String> =
         core.iter().map(|it| format!("`{}` {}", it.key(), it.text())).collect();
@@ -92,7 +97,7 @@ fn defect(field: Field<'_>, dialect: Dialect, aspect: Aspect, core: &[Facet]) ->
             (Aspect::Count, _) => "number of values",
             _ => "value",
         },
-        listed(&rules),
+        format_list(&rules),
     );
     let place: Place = core.first().map_or_else(|| name_place(field), |it| it.place);
     ConstraintDefect {
@@ -104,7 +109,7 @@ fn defect(field: Field<'_>, dialect: Dialect, aspect: Aspect, core: &[Facet]) ->
 }
 
 /// Texts in a row: `a`, `b` and `c`.
-fn listed(texts: &[String]) -> String {
+fn format_list(texts: &[String]) -> String {
     match texts {
         [] => "its rules".to_owned(),
         [one] => one.clone(),

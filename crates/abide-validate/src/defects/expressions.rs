@@ -8,12 +8,12 @@ use abide_schema::{Element, Field, Place, Tree};
 use abide_syntax::{Lexer, Span, TokenKind};
 
 use super::ConstraintDefect;
-use super::subject::{MessageAnnotation, Subject};
+use super::subject::{AnnotationSubject, MessageAnnotation};
 use crate::annotations;
 use crate::cel::{self, CelType};
 use crate::sets::Dialect;
 
-pub(super) fn of_subject(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
+pub(super) fn of_subject(subject: &AnnotationSubject<'_>, found: &mut Vec<ConstraintDefect>) {
     if subject.dialect != Dialect::Buf {
         return;
     }
@@ -22,15 +22,18 @@ pub(super) fn of_subject(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect
         Some(_) => CelType::of_value(subject.typed),
     };
     let noun = subject.noun();
-    let holder =
-        Holder { element: Element::Field(subject.field), noun, variables: &[("this", this)] };
+    let holder = ExpressionSubject {
+        element: Element::Field(subject.field),
+        noun,
+        variables: &[("this", this)],
+    };
     holder.find(subject.rules, found);
 }
 
 pub(super) fn of_message(annotation: &MessageAnnotation<'_>, found: &mut Vec<ConstraintDefect>) {
     let (message, noun) = (annotation.message, annotation.noun());
     let variables = &[("this", CelType::of_message(message))];
-    let holder = Holder { element: Element::Message(message), noun, variables };
+    let holder = ExpressionSubject { element: Element::Message(message), noun, variables };
     holder.find(annotation.rules, found);
 }
 
@@ -63,23 +66,23 @@ pub(super) fn of_predefined(field: Field<'_>, found: &mut Vec<ConstraintDefect>)
         ("rules", CelType::of_message(extended)),
     ];
     let noun = format!("rule `{}`", field.relative_name());
-    Holder { element: Element::Field(field), noun, variables }.find(annotation, found);
+    ExpressionSubject { element: Element::Field(field), noun, variables }.find(annotation, found);
 }
 
 /// The element that expressions are about.
-struct Holder<'t, 'v> {
+struct ExpressionSubject<'t, 'v> {
     element: Element<'t>,
     noun: String,
     variables: &'v [(&'static str, CelType)],
 }
 
-impl Holder<'_, '_> {
+impl ExpressionSubject<'_, '_> {
     fn tree(&self) -> &Tree {
         self.element.file().tree
     }
 
-    fn defect(&self, entry: &Entry, message: String) -> ConstraintDefect {
-        let place = annotations::place(self.element, entry);
+    fn build_defect(&self, entry: &Entry, message: String) -> ConstraintDefect {
+        let place = annotations::find_place(self.element, entry);
         ConstraintDefect { place, message, why: None, known_to_buf: true }
     }
 
@@ -94,10 +97,10 @@ impl Holder<'_, '_> {
                     {
                         ids.entry(text).or_default().push(id);
                     }
-                    self.rule(entry, rule, found);
+                    self.check_rule(entry, rule, found);
                 }
                 ("cel_expression", value::Value::String(text)) => {
-                    self.expression(entry, text, found);
+                    self.check_expression(entry, text, found);
                 }
                 _ => {}
             }
@@ -106,13 +109,13 @@ impl Holder<'_, '_> {
         for (id, entries) in ids {
             for entry in entries.get(1..).unwrap_or_default() {
                 let message = format!("two expressions of {noun} have the id `{id}`");
-                found.push(self.defect(entry, message));
+                found.push(self.build_defect(entry, message));
             }
         }
     }
 
     /// An expression with its id and message.
-    fn rule(&self, entry: &Entry, rule: &value::Message, found: &mut Vec<ConstraintDefect>) {
+    fn check_rule(&self, entry: &Entry, rule: &value::Message, found: &mut Vec<ConstraintDefect>) {
         let (tree, noun) = (self.tree(), &self.noun);
         let set = |name: &str| {
             let entry = rule.get(tree, name)?;
@@ -123,24 +126,25 @@ impl Holder<'_, '_> {
             if !id.chars().all(letter) {
                 let why = "an id has only letters, digits, `.`, `_` and `-`";
                 let message = format!("the id of an expression of {noun} is malformed");
-                found.push(self.defect(at, message).because(why));
+                found.push(self.build_defect(at, message).because(why));
             }
         }
         let Some((at, text)) = set("expression") else {
-            return found.push(self.defect(entry, format!("a rule of {noun} has no expression")));
+            return found
+                .push(self.build_defect(entry, format!("a rule of {noun} has no expression")));
         };
-        let Some(result) = self.expression(at, text, found) else { return };
+        let Some(result) = self.check_expression(at, text, found) else { return };
         if !result.may_be_bool()
             && let Some((at, _)) = set("message")
         {
             let why = "the string that it gives is the message";
             let text = format!("an expression of {noun} gives a string, and has a `message` too");
-            found.push(self.defect(at, text).because(why));
+            found.push(self.build_defect(at, text).because(why));
         }
     }
 
     /// The type of an expression; `None` if it is reported.
-    fn expression(
+    fn check_expression(
         &self,
         entry: &Entry,
         text: &str,
@@ -148,22 +152,22 @@ impl Holder<'_, '_> {
     ) -> Option<CelType> {
         let noun = &self.noun;
         if text.is_empty() {
-            found.push(self.defect(entry, format!("an expression of {noun} is empty")));
+            found.push(self.build_defect(entry, format!("an expression of {noun} is empty")));
             return None;
         }
-        match cel::type_of(self.tree(), text, self.variables) {
+        match cel::check_type(self.tree(), text, self.variables) {
             Ok(result) if result.may_be_bool() || result.may_be_string() => Some(result),
             Ok(result) => {
                 let why = "protovalidate needs a bool, or a string with what is wrong";
                 let message = format!("an expression of {noun} gives `{result}`");
-                found.push(self.defect(entry, message).because(why));
+                found.push(self.build_defect(entry, message).because(why));
                 None
             }
             Err(error) => {
                 let message =
                     format!("an expression of {noun} does not compile: {}", error.message);
-                let mut defect = self.defect(entry, message);
-                if let Some(place) = self.place_inside(entry, error.span) {
+                let mut defect = self.build_defect(entry, message);
+                if let Some(place) = self.find_place_inside(entry, error.span) {
                     defect.place = place;
                 }
                 found.push(defect);
@@ -174,7 +178,7 @@ impl Holder<'_, '_> {
 
     /// The place of bytes of a text, in the literals that it was written as; `None` if
     /// escapes of several letters are in the way.
-    fn place_inside(&self, entry: &Entry, bytes: Range<usize>) -> Option<Place> {
+    fn find_place_inside(&self, entry: &Entry, bytes: Range<usize>) -> Option<Place> {
         let file = self.element.file();
         let source = file.decl().source_text()?;
         let end = bytes.end.max(bytes.start + 1);
@@ -209,6 +213,6 @@ impl Holder<'_, '_> {
         // What is missing at the end is missing before the last quote.
         let last = entry.span.end.checked_sub(1)?;
         let span = Span::new(from.unwrap_or(last), to.unwrap_or(entry.span.end));
-        Some(Place { span, ..annotations::place(self.element, entry) })
+        Some(Place { span, ..annotations::find_place(self.element, entry) })
     }
 }

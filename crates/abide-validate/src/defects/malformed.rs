@@ -6,13 +6,13 @@ use abide_schema::value::{Entry, Value};
 
 use super::ConstraintDefect;
 use super::pattern_syntax;
-use super::subject::{MessageAnnotation, Subject, seconds_and_nanos};
+use super::subject::{AnnotationSubject, MessageAnnotation, read_seconds_and_nanos};
 use crate::sets::Dialect;
 
 /// The longest duration that protovalidate computes with, in nanoseconds.
 const LONGEST: i128 = 9_223_372_036_854_775_428;
 
-pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
+pub(super) fn find(subject: &AnnotationSubject<'_>, found: &mut Vec<ConstraintDefect>) {
     let Some(typed) = subject.typed_rules() else { return };
     let (tree, noun) = (subject.tree(), subject.noun());
     for entry in &typed.rules.entries {
@@ -20,21 +20,21 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
         let name = field.name();
         let why = match (typed.name, name, &entry.value) {
             ("string" | "bytes", "pattern", Value::String(pattern)) => {
-                pattern_syntax::error(pattern)
+                pattern_syntax::find_error(pattern)
                     .map(|why| format!("{noun} has a `pattern` that does not compile: {why}"))
             }
-            ("timestamp", "within", value) => duration_error(subject, value)
+            ("timestamp", "within", value) => find_duration_error(subject, value)
                 .or_else(|| {
-                    let (seconds, nanos) = seconds_and_nanos(tree, value)?;
+                    let (seconds, nanos) = read_seconds_and_nanos(tree, value)?;
                     (seconds <= 0 && nanos <= 0).then(|| "it is not positive".to_owned())
                 })
                 .map(|why| format!("{noun} has an invalid `within`: {why}")),
             ("duration", "const" | "gt" | "gte" | "lt" | "lte", value) => {
-                duration_error(subject, value)
+                find_duration_error(subject, value)
                     .map(|why| format!("{noun} has an invalid `{name}`: {why}"))
             }
             ("timestamp", "const" | "gt" | "gte" | "lt" | "lte", value) => {
-                timestamp_error(subject, value)
+                find_timestamp_error(subject, value)
                     .map(|why| format!("{noun} has an invalid `{name}`: {why}"))
             }
             (
@@ -54,13 +54,13 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
             _ => None,
         };
         if let Some(message) = why {
-            found.push(subject.defect(entry, message));
+            found.push(subject.build_defect(entry, message));
         }
     }
 }
 
-fn duration_error(subject: &Subject<'_>, value: &Value) -> Option<String> {
-    let (seconds, nanos) = seconds_and_nanos(subject.tree(), value)?;
+fn find_duration_error(subject: &AnnotationSubject<'_>, value: &Value) -> Option<String> {
+    let (seconds, nanos) = read_seconds_and_nanos(subject.tree(), value)?;
     let length = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
     if nanos.abs() >= 1_000_000_000 {
         Some("`nanos` is a second or more".to_owned())
@@ -73,8 +73,8 @@ fn duration_error(subject: &Subject<'_>, value: &Value) -> Option<String> {
     }
 }
 
-fn timestamp_error(subject: &Subject<'_>, value: &Value) -> Option<String> {
-    let (seconds, nanos) = seconds_and_nanos(subject.tree(), value)?;
+fn find_timestamp_error(subject: &AnnotationSubject<'_>, value: &Value) -> Option<String> {
+    let (seconds, nanos) = read_seconds_and_nanos(subject.tree(), value)?;
     if !(0..1_000_000_000).contains(&nanos) {
         Some("`nanos` is negative, or a second or more".to_owned())
     } else if !(-62_135_596_800..253_402_300_800).contains(&seconds) {
@@ -91,7 +91,9 @@ pub(super) fn of_oneofs(annotation: &MessageAnnotation<'_>, found: &mut Vec<Cons
     for (entry, rule) in annotation.all("oneof") {
         let fields: Vec<&Entry> = rule.get_all(message.tree, "fields").collect();
         if fields.is_empty() {
-            found.push(annotation.defect(entry, format!("{noun} has a `oneof` without fields")));
+            found.push(
+                annotation.build_defect(entry, format!("{noun} has a `oneof` without fields")),
+            );
         }
         let mut seen: Vec<&str> = Vec::new();
         for field in fields {
@@ -111,7 +113,7 @@ pub(super) fn of_oneofs(annotation: &MessageAnnotation<'_>, found: &mut Vec<Cons
     for (name, entries) in uses {
         for entry in entries.get(1..).unwrap_or_default() {
             let text = format!("{noun} has field `{name}` in more than one `oneof`");
-            found.push(annotation.defect(entry, text));
+            found.push(annotation.build_defect(entry, text));
         }
     }
 }

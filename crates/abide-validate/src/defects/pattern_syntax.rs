@@ -11,8 +11,8 @@ use crate::sets::from_re2;
 const MOST: u32 = 1000;
 
 /// Returns why a pattern does not compile, in one phrase; `None` if it may.
-pub(super) fn error(pattern: &str) -> Option<String> {
-    if let Some(why) = own_error(pattern) {
+pub(super) fn find_error(pattern: &str) -> Option<String> {
+    if let Some(why) = find_own_error(pattern) {
         return Some(why);
     }
     let error = syntax::parse(&from_re2(pattern)?).err()?;
@@ -24,7 +24,7 @@ pub(super) fn error(pattern: &str) -> Option<String> {
 }
 
 /// Returns what RE2 refuses, and the crate `regex` does not.
-fn own_error(pattern: &str) -> Option<String> {
+fn find_own_error(pattern: &str) -> Option<String> {
     let mut chars = pattern.chars().peekable();
     let mut class = false;
     // Whether the last thing was a repetition, which no other may follow.
@@ -64,7 +64,9 @@ fn own_error(pattern: &str) -> Option<String> {
                 repeated = true;
             }
             '{' if !class => {
-                let Some(most) = repetitions(&chars.clone().collect::<String>()) else { continue };
+                let Some(most) = read_repetitions(&chars.clone().collect::<String>()) else {
+                    continue;
+                };
                 if most > MOST {
                     return Some(format!("it repeats more than {MOST} times"));
                 }
@@ -91,7 +93,7 @@ fn own_error(pattern: &str) -> Option<String> {
 const ESCAPES: &str = "AabBCdDEfnpPQrsStvwWxz01234567";
 
 /// The greatest number of a repetition; `None` if the text behind its brace is none.
-fn repetitions(text: &str) -> Option<u32> {
+fn read_repetitions(text: &str) -> Option<u32> {
     let (numbers, _) = text.split_once('}')?;
     let (least, most) = numbers.split_once(',').unwrap_or((numbers, numbers));
     let number = |digits: &str| {
@@ -104,7 +106,7 @@ fn repetitions(text: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::error;
+    use super::find_error;
 
     /// What `regexp` of Go 1.25 says of the same patterns, in `buf lint` 1.75.
     #[test]
@@ -132,7 +134,7 @@ mod tests {
             r"\8",
         ];
         for pattern in wrong {
-            assert!(error(pattern).is_some(), "`{pattern}`");
+            assert!(find_error(pattern).is_some(), "`{pattern}`");
         }
         let right = [
             "",
@@ -161,7 +163,7 @@ mod tests {
             r"\C",
         ];
         for pattern in right {
-            assert_eq!(error(pattern), None, "`{pattern}`");
+            assert_eq!(find_error(pattern), None, "`{pattern}`");
         }
     }
 }

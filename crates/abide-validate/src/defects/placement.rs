@@ -3,23 +3,23 @@
 use abide_schema::{Cardinality, Field, Type, value};
 
 use super::ConstraintDefect;
-use super::subject::Subject;
+use super::subject::AnnotationSubject;
 use crate::sets::Dialect;
 
-pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
-    required(subject, found);
+pub(super) fn find(subject: &AnnotationSubject<'_>, found: &mut Vec<ConstraintDefect>) {
+    check_required(subject, found);
     let Some(typed) = subject.typed_rules() else { return };
     let (noun, name) = (subject.noun(), typed.name);
     let cardinality = subject.field.cardinality();
     let whole = subject.part.is_none();
     let message = match name {
         "repeated" if whole && cardinality == Cardinality::Repeated => {
-            return unique(subject, typed.rules, found);
+            return check_unique(subject, typed.rules, found);
         }
         "map" if whole && cardinality == Cardinality::Map => return,
         "repeated" => {
             let message = format!("{noun} is not repeated, but has `repeated` rules");
-            let defect = subject.defect(typed.entry, message);
+            let defect = subject.build_defect(typed.entry, message);
             // buf looks at the field that the items are in.
             let known_to_buf = defect.known_to_buf && subject.part != Some("items");
             return found.push(ConstraintDefect { known_to_buf, ..defect });
@@ -32,7 +32,7 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
             };
             let message = format!("{noun} is {kind}, but has `{name}` rules");
             let why = format!("rules of what it contains belong in `{inside}`");
-            return found.push(subject.defect(typed.entry, message).because(why));
+            return found.push(subject.build_defect(typed.entry, message).because(why));
         }
         // protoc-gen-validate takes these for any message that must be set.
         "any" | "duration" | "timestamp"
@@ -43,21 +43,21 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
             return;
         }
         _ => match type_name(subject.typed) {
-            Some(ty) if !fits(name, subject.typed, subject.dialect) => {
+            Some(ty) if !is_fitting(name, subject.typed, subject.dialect) => {
                 format!("{noun} has the type `{ty}`, but `{name}` rules")
             }
             _ => return,
         },
     };
-    found.push(subject.defect(typed.entry, message));
+    found.push(subject.build_defect(typed.entry, message));
 }
 
-fn is_named(subject: &Subject<'_>, entry: &value::Entry, name: &str) -> bool {
+fn is_named(subject: &AnnotationSubject<'_>, entry: &value::Entry, name: &str) -> bool {
     subject.tree().field(entry.field).name() == name
 }
 
 /// Returns true if the rules of a type are for the type of a field.
-fn fits(name: &str, field: Field<'_>, dialect: Dialect) -> bool {
+fn is_fitting(name: &str, field: Field<'_>, dialect: Dialect) -> bool {
     match field.ty() {
         Type::Scalar(scalar) => name == scalar.keyword(),
         Type::Enum(_) => name == "enum",
@@ -95,7 +95,7 @@ fn type_name(field: Field<'_>) -> Option<String> {
 }
 
 /// `required` where it has no meaning.
-fn required(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
+fn check_required(subject: &AnnotationSubject<'_>, found: &mut Vec<ConstraintDefect>) {
     if subject.dialect == Dialect::Pgv {
         // It is a part of the rules for messages there, for a set member of a oneof.
         return;
@@ -106,34 +106,38 @@ fn required(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
         if subject.part.is_some() {
             let message = format!("{noun} is `required`");
             let why = "a list or map contains only what is set";
-            found.push(subject.defect(entry, message).because(why));
+            found.push(subject.build_defect(entry, message).because(why));
         } else if let Some(oneof) = oneof {
             let message = format!("{noun} is `required`, but in oneof `{}`", oneof.name());
             let why = "if it must be set, the other fields of the oneof are never valid";
-            found.push(subject.defect(entry, message).because(why));
+            found.push(subject.build_defect(entry, message).because(why));
         } else if subject.field.is_extension() {
             let message = format!("{noun} is `required`, but an extension");
-            found.push(subject.defect(entry, message));
+            found.push(subject.build_defect(entry, message));
         }
     }
     if let Some((entry, "IGNORE_IF_ZERO_VALUE")) = subject.ignore()
         && subject.field.is_extension()
     {
         let message = format!("{noun} is an extension, but has `ignore: IGNORE_IF_ZERO_VALUE`");
-        found.push(subject.defect(entry, message));
+        found.push(subject.build_defect(entry, message));
     }
 }
 
-fn unique(subject: &Subject<'_>, rules: &value::Message, found: &mut Vec<ConstraintDefect>) {
+fn check_unique(
+    subject: &AnnotationSubject<'_>,
+    rules: &value::Message,
+    found: &mut Vec<ConstraintDefect>,
+) {
     let Some(entry) = rules.get(subject.tree(), "unique") else { return };
     let scalar =
         ["float", "double", "int32", "int64", "uint32", "uint64", "bool", "string", "bytes"];
     let Type::Message(_) = subject.field.ty() else { return };
-    let wrapper = scalar.iter().any(|name| fits(name, subject.field, Dialect::Buf));
+    let wrapper = scalar.iter().any(|name| is_fitting(name, subject.field, Dialect::Buf));
     if entry.value.as_bool() == Some(true) && !wrapper {
         let ty = type_name(subject.field).unwrap_or_default();
         let message = format!("the items of {} are messages `{ty}`, but `unique`", subject.noun());
         let why = "only scalars, enums and wrappers are compared";
-        found.push(subject.defect(entry, message).because(why));
+        found.push(subject.build_defect(entry, message).because(why));
     }
 }

@@ -4,14 +4,15 @@ use abide_schema::value::{Entry, Value};
 use abide_schema::{Cardinality, Presence, Tree};
 
 use super::ConstraintDefect;
-use super::subject::{Subject, seconds_and_nanos};
+use super::subject::{AnnotationSubject, read_seconds_and_nanos};
 
-pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
-    ignored(subject, found);
+pub(super) fn find(subject: &AnnotationSubject<'_>, found: &mut Vec<ConstraintDefect>) {
+    check_ignored(subject, found);
     let Some(typed) = subject.typed_rules() else { return };
     let (tree, noun) = (subject.tree(), subject.noun());
     let get = |name: &str| typed.rules.get(tree, name);
-    let mut report = |entry: &Entry, message: String| found.push(subject.defect(entry, message));
+    let mut report =
+        |entry: &Entry, message: String| found.push(subject.build_defect(entry, message));
     if let Some(entry) = get("const") {
         let others = || typed.rules.entries.iter().filter(|it| it.field != entry.field);
         if others().any(|it| tree.field(it.field).name() != "example") {
@@ -57,17 +58,17 @@ pub(super) fn find(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
 /// Returns true if two bounds are equal. Those that are messages are durations or timestamps, and
 /// stand at places of their own.
 fn is_equal(tree: &Tree, from: &Value, to: &Value) -> bool {
-    match (seconds_and_nanos(tree, from), seconds_and_nanos(tree, to)) {
+    match (read_seconds_and_nanos(tree, from), read_seconds_and_nanos(tree, to)) {
         (None, None) => from == to,
         (from, to) => from == to,
     }
 }
 
 /// Rules that `ignore` turns off, and an `ignore` that turns nothing off.
-fn ignored(subject: &Subject<'_>, found: &mut Vec<ConstraintDefect>) {
+fn check_ignored(subject: &AnnotationSubject<'_>, found: &mut Vec<ConstraintDefect>) {
     let Some((entry, name)) = subject.ignore() else { return };
     let noun = subject.noun();
-    let mut report = |message: String| found.push(subject.defect(entry, message));
+    let mut report = |message: String| found.push(subject.build_defect(entry, message));
     let others = subject.rules.entries.iter().any(|it| it.field != entry.field);
     match name {
         "IGNORE_ALWAYS" if others => {

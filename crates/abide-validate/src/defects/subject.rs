@@ -9,7 +9,7 @@ use crate::sets::Dialect;
 
 /// Rules of one library with what they are about.
 #[derive(Clone, Copy)]
-pub(super) struct Subject<'t> {
+pub(super) struct AnnotationSubject<'t> {
     /// The annotated field.
     pub(super) field: Field<'t>,
     pub(super) dialect: Dialect,
@@ -29,13 +29,13 @@ pub(super) struct TypedRules<'t> {
 }
 
 /// The rules of a field, and those inside of them.
-pub(super) fn subjects(field: Field<'_>) -> Vec<Subject<'_>> {
+pub(super) fn list_subjects(field: Field<'_>) -> Vec<AnnotationSubject<'_>> {
     let mut subjects = Vec::new();
     let Some(options) = field.options() else { return subjects };
     for dialect in Dialect::ALL {
         let entry = options.find_extension(field.tree, dialect.name());
         let Some(rules) = entry.and_then(|entry| entry.value.as_message()) else { continue };
-        let whole = Subject { field, dialect, typed: field, part: None, rules };
+        let whole = AnnotationSubject { field, dialect, typed: field, part: None, rules };
         subjects.push(whole);
         let Some(typed) = whole.typed_rules() else { continue };
         let entry = field.message_type().filter(|_| field.is_map());
@@ -50,14 +50,20 @@ pub(super) fn subjects(field: Field<'_>) -> Vec<Subject<'_>> {
             if let (Some(rules), Some(of)) = (rules, of)
                 && field.cardinality() == cardinality
             {
-                subjects.push(Subject { field, dialect, typed: of, part: Some(part), rules });
+                subjects.push(AnnotationSubject {
+                    field,
+                    dialect,
+                    typed: of,
+                    part: Some(part),
+                    rules,
+                });
             }
         }
     }
     subjects
 }
 
-impl<'t> Subject<'t> {
+impl<'t> AnnotationSubject<'t> {
     pub(super) fn tree(&self) -> &'t Tree {
         self.field.tree
     }
@@ -104,11 +110,11 @@ impl<'t> Subject<'t> {
     }
 
     pub(super) fn place(&self, entry: &Entry) -> Place {
-        annotations::place(Element::Field(self.field), entry)
+        annotations::find_place(Element::Field(self.field), entry)
     }
 
     /// A defect at an entry of the rules; buf knows only protovalidate.
-    pub(super) fn defect(&self, entry: &Entry, message: String) -> ConstraintDefect {
+    pub(super) fn build_defect(&self, entry: &Entry, message: String) -> ConstraintDefect {
         let known_to_buf = self.dialect == Dialect::Buf;
         ConstraintDefect { place: self.place(entry), message, why: None, known_to_buf }
     }
@@ -133,14 +139,14 @@ impl<'t> MessageAnnotation<'t> {
         entries.filter_map(|entry| Some((entry, entry.value.as_message()?))).collect()
     }
 
-    pub(super) fn defect(&self, entry: &Entry, message: String) -> ConstraintDefect {
-        let place = annotations::place(Element::Message(self.message), entry);
+    pub(super) fn build_defect(&self, entry: &Entry, message: String) -> ConstraintDefect {
+        let place = annotations::find_place(Element::Message(self.message), entry);
         ConstraintDefect { place, message, why: None, known_to_buf: true }
     }
 
     /// A defect at one of several values behind a key.
     pub(super) fn defect_of_item(&self, entry: &Entry, message: String) -> ConstraintDefect {
-        let mut defect = self.defect(entry, message);
+        let mut defect = self.build_defect(entry, message);
         if !entry.span.is_empty() {
             defect.place.span = entry.span;
         }
@@ -153,7 +159,7 @@ impl<'t> MessageAnnotation<'t> {
 }
 
 /// The seconds and nanoseconds of a duration or timestamp.
-pub(super) fn seconds_and_nanos(tree: &Tree, value: &Value) -> Option<(i64, i64)> {
+pub(super) fn read_seconds_and_nanos(tree: &Tree, value: &Value) -> Option<(i64, i64)> {
     let message = value.as_message()?;
     let part = |name| message.get_i64(tree, name).unwrap_or_default();
     Some((part("seconds"), part("nanos")))

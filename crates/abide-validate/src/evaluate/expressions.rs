@@ -46,11 +46,11 @@ struct Reader<'t> {
 
 impl<'t> Reader<'t> {
     /// Those of an annotation itself.
-    fn own(&mut self, part: Part, this: &CelType, rules: &'t value::Message) {
-        self.listed(part, rules, &[("this", this.clone())], None);
+    fn collect_own(&mut self, part: Part, this: &CelType, rules: &'t value::Message) {
+        self.collect_listed(part, rules, &[("this", this.clone())], None);
     }
 
-    fn listed(
+    fn collect_listed(
         &mut self,
         part: Part,
         rules: &'t value::Message,
@@ -79,9 +79,15 @@ impl<'t> Reader<'t> {
     }
 
     /// The rules of a field, an item, a key or a value.
-    fn field(&mut self, part: Part, field: Field<'t>, this: &CelType, rules: &'t value::Message) {
+    fn collect_of_field(
+        &mut self,
+        part: Part,
+        field: Field<'t>,
+        this: &CelType,
+        rules: &'t value::Message,
+    ) {
         let tree = self.tree;
-        self.own(part, this, rules);
+        self.collect_own(part, this, rules);
         for entry in &rules.entries {
             let Value::Message(inner) = &entry.value else { continue };
             let name = tree.field(entry.field).name();
@@ -92,7 +98,12 @@ impl<'t> Reader<'t> {
                 let declared = tree.field(set.field);
                 match (&set.value, declared.name()) {
                     (Value::Message(nested), "items") if name == "repeated" => {
-                        self.field(Part::Items, field, &CelType::of_value(field), nested);
+                        self.collect_of_field(
+                            Part::Items,
+                            field,
+                            &CelType::of_value(field),
+                            nested,
+                        );
                     }
                     (Value::Message(nested), "keys" | "values") if name == "map" => {
                         let (part, number) = match declared.name() {
@@ -101,11 +112,11 @@ impl<'t> Reader<'t> {
                         };
                         let held = field.message_type().and_then(|it| it.field_numbered(number));
                         if let Some(held) = held {
-                            self.field(part, held, &CelType::of_value(held), nested);
+                            self.collect_of_field(part, held, &CelType::of_value(held), nested);
                         }
                     }
                     _ if declared.is_extension() => {
-                        self.predefined(part, declared, set, this, inner)
+                        self.collect_predefined(part, declared, set, this, inner)
                     }
                     _ => {}
                 }
@@ -114,7 +125,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A rule that the tree adds to those of protovalidate.
-    fn predefined(
+    fn collect_predefined(
         &mut self,
         part: Part,
         declared: Field<'t>,
@@ -131,7 +142,7 @@ impl<'t> Reader<'t> {
             ("rule", CelType::of_field(declared)),
             ("rules", CelType::of_message(tree.message(rules.ty))),
         ];
-        self.listed(part, annotation, &variables, Some((declared, &set.value, rules)));
+        self.collect_listed(part, annotation, &variables, Some((declared, &set.value, rules)));
     }
 }
 
@@ -139,8 +150,8 @@ impl<'t> Expressions<'t> {
     /// Those of a field.
     pub(crate) fn of_field(field: Field<'t>) -> Expressions<'t> {
         let mut reader = Reader { tree: field.tree, found: Vec::new() };
-        if let Some(rules) = annotation(Element::Field(field), "buf.validate.field") {
-            reader.field(Part::Whole, field, &CelType::of_field(field), rules);
+        if let Some(rules) = find_annotation(Element::Field(field), "buf.validate.field") {
+            reader.collect_of_field(Part::Whole, field, &CelType::of_field(field), rules);
         }
         Expressions(reader.found)
     }
@@ -148,8 +159,8 @@ impl<'t> Expressions<'t> {
     /// Those of a message.
     pub(crate) fn of_message(message: Message<'t>) -> Expressions<'t> {
         let mut reader = Reader { tree: message.tree, found: Vec::new() };
-        if let Some(rules) = annotation(Element::Message(message), "buf.validate.message") {
-            reader.own(Part::Whole, &CelType::of_message(message), rules);
+        if let Some(rules) = find_annotation(Element::Message(message), "buf.validate.message") {
+            reader.collect_own(Part::Whole, &CelType::of_message(message), rules);
         }
         Expressions(reader.found)
     }
@@ -241,7 +252,7 @@ impl Expression<'_> {
                 said.map_or_else(|| format!("`{}` is false", self.text), str::to_owned),
             )
         };
-        match program.run(tree, &Functions::default(), &variables) {
+        match program.run(tree, &RuleFunctions::default(), &variables) {
             Ok(CelValue::Bool(true)) => Acceptance::Accepted,
             Ok(CelValue::Bool(false)) => refused(None),
             Ok(CelValue::String(text)) if text.is_empty() => Acceptance::Accepted,
@@ -252,18 +263,18 @@ impl Expression<'_> {
     }
 }
 
-fn annotation<'t>(element: Element<'t>, name: &str) -> Option<&'t value::Message> {
+fn find_annotation<'t>(element: Element<'t>, name: &str) -> Option<&'t value::Message> {
     element.options()?.find_extension(element.file().tree, name)?.value.as_message()
 }
 
 /// The functions that protovalidate adds to the language, and patterns.
 #[derive(Default)]
-struct Functions {
+struct RuleFunctions {
     /// The patterns of one evaluation, compiled once.
     patterns: RefCell<FxHashMap<Rc<str>, Option<Rc<Pattern>>>>,
 }
 
-impl Functions {
+impl RuleFunctions {
     fn matches<'v>(&self, text: &str, pattern: &Rc<str>) -> Outcome<'v> {
         let mut known = self.patterns.borrow_mut();
         let compiled = || from_re2(pattern).and_then(|it| Pattern::new(&it));
@@ -273,7 +284,7 @@ impl Functions {
     }
 }
 
-impl Library for Functions {
+impl Library for RuleFunctions {
     fn call<'v>(
         &self,
         tree: &Tree,
@@ -301,7 +312,7 @@ impl Library for Functions {
             }
             ("getField", [held, String(name)]) => {
                 let unknown = || format!("nothing has the name `{name}`");
-                return Some(held.member(tree, name).ok_or_else(unknown));
+                return Some(held.find_member(tree, name).ok_or_else(unknown));
             }
             ("isNan", [Double(value)]) => value.is_nan(),
             ("isInf", [Double(value)]) => value.is_infinite(),

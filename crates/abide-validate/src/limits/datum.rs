@@ -3,7 +3,7 @@
 use abide_schema::value::{self, Codec, Value};
 use abide_schema::{Field, Openness, Scalar, Tree, Type};
 
-use crate::annotations::nanos;
+use crate::annotations::read_nanos;
 use crate::sets::{NumberKind, NumberSet, SECOND};
 
 /// The kind as which a rule sees the values of a type.
@@ -98,7 +98,7 @@ impl ValueType {
             (
                 DatumKind::Number(NumberKind::Duration | NumberKind::Timestamp),
                 Value::Message(message),
-            ) => Datum::Number(nanos(tree, message)),
+            ) => Datum::Number(read_nanos(tree, message)),
             (DatumKind::Number(kind), Value::F64(_) | Value::F32(_)) => {
                 let number = value.as_f64().and_then(|value| kind.float(value));
                 number.map_or(Datum::Nan, Datum::Number)

@@ -6,7 +6,7 @@ use abide_schema::{Field, MessageId, Presence, Tree, Type};
 
 use super::datum::{Datum, DatumKind, ValueType, domain, element};
 use crate::sets::{
-    Acceptance, Dialect, Length, NumberSet, SearchResult, StringSet, TextSearch, within,
+    Acceptance, Dialect, LengthRange, NumberSet, SearchResult, StringSet, TextSearch, within,
 };
 
 /// A set of values of one type.
@@ -54,7 +54,7 @@ impl ValueLimits {
         }
         match (&self.set, self.single.shape) {
             (ValueSet::Numbers(set, _), DatumKind::Number(kind)) => {
-                set.intersection(&domain(tree, self.single, kind)).is_empty()
+                set.intersect(&domain(tree, self.single, kind)).is_empty()
             }
             (ValueSet::Strings(set), shape) => match &set.among {
                 Some(among) => {
@@ -62,7 +62,7 @@ impl ValueLimits {
                 }
                 None => {
                     let utf8 = shape != DatumKind::Bytes;
-                    within(set, TextSearch::default(), utf8, false).0.shortest()
+                    within(set, TextSearch::default(), utf8, false).0.find_shortest()
                         == SearchResult::Nothing
                 }
             },
@@ -74,7 +74,7 @@ impl ValueLimits {
     /// is nobody's intention.
     pub fn is_never(&self) -> bool {
         let ValueSet::Numbers(_, now) = &self.set else { return false };
-        now.minus(&NumberSet::points([0])).is_empty()
+        now.subtract(&NumberSet::points([0])).is_empty()
     }
 
     /// Decides whether a value satisfies the rules. Those of a nested message are checked
@@ -115,7 +115,7 @@ impl ValueLimits {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ListLimits {
     /// The number of items.
-    pub count: Length,
+    pub count: LengthRange,
     /// Items are different from each other.
     pub unique: bool,
 }

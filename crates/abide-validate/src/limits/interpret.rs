@@ -8,8 +8,8 @@ use super::datum::{Datum, DatumKind, ValueType, element, key};
 use super::field_limits::{DialectLimits, FieldLimits, ListLimits, ValueLimits, ValueSet};
 use crate::annotations::{Facet, Literal};
 use crate::sets::{
-    Dialect, Expression, Length, NumberKind, NumberSet, StringFormat, StringSet, escaped, from_re2,
-    header_format, regular_format, size_format,
+    Dialect, LengthRange, NumberKind, NumberSet, PatternExpression, StringFormat, StringSet,
+    escaped, from_re2, header_format, regular_format, size_format,
 };
 
 impl<'t> FieldLimits<'t> {
@@ -54,7 +54,7 @@ impl DialectLimits {
             required,
             skip: named(&["IGNORE_ALWAYS"]) || flag("skipped"),
             empty_passes: false,
-            items: ListLimits { count: Length::default(), unique: false },
+            items: ListLimits { count: LengthRange::default(), unique: false },
             opaque: BTreeSet::new(),
             values: ValueLimits::new(element(field), dialect, &own),
             keys: None,
@@ -85,7 +85,7 @@ impl DialectLimits {
                 part.values.skip |= part.skip;
                 part.keys = key(field).map(|key| ValueLimits::new(key, dialect, &at("keys.")));
                 for facet in &own {
-                    let count = facet.literals.last().and_then(unsigned);
+                    let count = facet.literals.last().and_then(read_unsigned);
                     match (facet.key(), count) {
                         ("min_items" | "min_pairs", Some(count)) => part.items.count.least = count,
                         ("max_items" | "max_pairs", Some(count)) => {
@@ -101,7 +101,7 @@ impl DialectLimits {
                         )
                         | ("(none)", _) => {}
                         _ => {
-                            part.opaque.extend(texts(facet));
+                            part.opaque.extend(read_texts(facet));
                         }
                     }
                 }
@@ -118,14 +118,14 @@ fn named(facets: &[&Facet], names: &[&str]) -> bool {
     })
 }
 
-fn unsigned(literal: &Literal) -> Option<u64> {
+fn read_unsigned(literal: &Literal) -> Option<u64> {
     match literal {
         Literal::Int(value) => (*value).try_into().ok(),
         _ => None,
     }
 }
 
-fn texts(facet: &Facet) -> Vec<String> {
+fn read_texts(facet: &Facet) -> Vec<String> {
     let each = facet.literals.iter().map(|literal| {
         let one = Facet { literals: vec![literal.clone()], ..facet.clone() };
         format!("{} {}", facet.key(), one.text())
@@ -161,13 +161,13 @@ fn default(field: Field<'_>, single: ValueType) -> Datum {
             "true" => 1,
             text => text.parse().unwrap_or(0),
         }),
-        (_, DatumKind::Bytes) => Datum::Bytes(unescaped(&text)),
+        (_, DatumKind::Bytes) => Datum::Bytes(unescape(&text)),
         _ => Datum::Bytes(text.into_owned().into_bytes()),
     }
 }
 
 /// Bytes in the notation of `default_value`. Source: `absl::CEscape`.
-fn unescaped(text: &str) -> Vec<u8> {
+fn unescape(text: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut bytes = text.bytes().peekable();
     while let Some(byte) = bytes.next() {
@@ -221,20 +221,20 @@ impl ValueLimits {
             .collect();
         match single.shape {
             _ if rules.is_empty() => {}
-            DatumKind::Number(kind) => values.set = values.numbers(kind, &rules),
+            DatumKind::Number(kind) => values.set = values.read_numbers(kind, &rules),
             DatumKind::Text | DatumKind::Bytes | DatumKind::Any => {
-                values.set = values.strings(&rules)
+                values.set = values.read_strings(&rules)
             }
             DatumKind::Message | DatumKind::Unresolved => {
                 for facet in rules {
-                    values.opaque.extend(texts(facet));
+                    values.opaque.extend(read_texts(facet));
                 }
             }
         }
         values
     }
 
-    fn numbers(&mut self, kind: NumberKind, facets: &[&Facet]) -> ValueSet {
+    fn read_numbers(&mut self, kind: NumberKind, facets: &[&Facet]) -> ValueSet {
         let domain = kind.domain();
         let number = |literal: &Literal| match *literal {
             Literal::Int(value) if !kind.is_float() => Some(value),
@@ -266,12 +266,12 @@ impl ValueLimits {
             (Some(up), Some(down)) => {
                 let (low, high) = (above.map(|it| it.0), below.map(|it| it.0));
                 let inside = high > low || high == low && self.dialect == Dialect::Buf;
-                Some(if inside { up.intersection(&down) } else { up.union(&down) })
+                Some(if inside { up.intersect(&down) } else { up.union(&down) })
             }
             (up, down) => up.or(down),
         };
         if let Some(range) = range {
-            set = set.intersection(&range);
+            set = set.intersect(&range);
         }
         let mut now = NumberSet::of([(min, max)], true);
         // protovalidate includes the limits, protoc-gen-validate does not.
@@ -284,15 +284,15 @@ impl ValueLimits {
                     if facet.literals.iter().all(|it| number(it).is_some()) => {}
                 "const" => {
                     let last = facet.literals.last().and_then(number);
-                    set = set.intersection(&NumberSet::points(last));
+                    set = set.intersect(&NumberSet::points(last));
                 }
-                "in" => set = set.intersection(&listed()),
-                "not_in" => set = set.minus(&listed()),
+                "in" => set = set.intersect(&listed()),
+                "not_in" => set = set.subtract(&listed()),
                 "defined_only" => {
                     if facet.flag_of_enum() {
                         let numbers =
                             facet.literals.iter().filter(|it| matches!(it, Literal::Int(_)));
-                        set = set.intersection(&NumberSet::points(numbers.filter_map(number)));
+                        set = set.intersect(&NumberSet::points(numbers.filter_map(number)));
                     }
                 }
                 "finite" => {
@@ -301,27 +301,27 @@ impl ValueLimits {
                         let mut cut =
                             NumberSet::points(infinite.iter().filter_map(|it| kind.float(*it)));
                         cut = cut.union(&NumberSet::of([], true));
-                        set = set.minus(&cut);
+                        set = set.subtract(&cut);
                     }
                 }
                 "lt_now" if facet.flag() => {
-                    now = now.intersection(&NumberSet::of([(min, -open)], false))
+                    now = now.intersect(&NumberSet::of([(min, -open)], false))
                 }
                 "gt_now" if facet.flag() => {
-                    now = now.intersection(&NumberSet::of([(open, max)], false))
+                    now = now.intersect(&NumberSet::of([(open, max)], false))
                 }
                 "lt_now" | "gt_now" => {}
                 "within" if within.is_some() => {
                     let reach = within.unwrap_or_default();
-                    now = now.intersection(&NumberSet::of([(open - reach, reach - open)], true));
+                    now = now.intersect(&NumberSet::of([(open - reach, reach - open)], true));
                 }
-                _ => self.opaque.extend(texts(facet)),
+                _ => self.opaque.extend(read_texts(facet)),
             }
         }
         ValueSet::Numbers(set, now)
     }
 
-    fn strings(&mut self, facets: &[&Facet]) -> ValueSet {
+    fn read_strings(&mut self, facets: &[&Facet]) -> ValueSet {
         let bytes = |literal: &Literal| match literal {
             Literal::Text(text) => Some(text.as_bytes().to_vec()),
             Literal::Bytes(bytes) => Some(bytes.clone()),
@@ -345,33 +345,41 @@ impl ValueLimits {
                 Some(format!("{before}{literal}{after}"))
             };
             let said = || format!("{key} {}", facet.text());
-            match (key, last.and_then(unsigned)) {
+            match (key, last.and_then(read_unsigned)) {
                 (
                     "len" | "min_len" | "max_len" | "len_bytes" | "min_bytes" | "max_bytes",
                     Some(count),
                 ) => {
-                    let bound = Length {
+                    let bound = LengthRange {
                         least: if key.starts_with("max") { 0 } else { count },
                         most: (!key.starts_with("min")).then_some(count),
                     };
                     let chars = text && !key.ends_with("bytes");
                     let length = if chars { &mut strings.chars } else { &mut strings.bytes };
-                    *length = length.intersection(bound);
+                    *length = length.intersect(bound);
                 }
                 ("const", _) => narrow(&mut strings, last.and_then(bytes).into_iter().collect()),
                 ("in", _) => narrow(&mut strings, listed()),
                 ("not_in", _) => strings.without.extend(listed()),
                 ("prefix", _) => {
-                    strings.expressions.push(Expression::new(said(), affix(r"\A", ""), true));
+                    strings.expressions.push(PatternExpression::new(
+                        said(),
+                        affix(r"\A", ""),
+                        true,
+                    ));
                 }
                 ("suffix", _) => {
-                    strings.expressions.push(Expression::new(said(), affix("", r"\z"), true));
+                    strings.expressions.push(PatternExpression::new(
+                        said(),
+                        affix("", r"\z"),
+                        true,
+                    ));
                 }
                 ("contains", _) => {
-                    strings.expressions.push(Expression::new(said(), affix("", ""), true));
+                    strings.expressions.push(PatternExpression::new(said(), affix("", ""), true));
                 }
                 ("not_contains", _) => {
-                    strings.expressions.push(Expression::new(said(), affix("", ""), false));
+                    strings.expressions.push(PatternExpression::new(said(), affix("", ""), false));
                 }
                 ("pattern", _) => {
                     let pattern = match last {
@@ -381,9 +389,13 @@ impl ValueLimits {
                     // protovalidate converts the bytes to text first.
                     if !text && self.dialect == Dialect::Buf {
                         let utf8 = Some(r"(?s)\A.*\z".to_owned());
-                        strings.expressions.push(Expression::new("UTF-8", utf8, true));
+                        strings.expressions.push(PatternExpression::new("UTF-8", utf8, true));
                     }
-                    strings.expressions.push(Expression::new(said(), from_re2(pattern), true));
+                    strings.expressions.push(PatternExpression::new(
+                        said(),
+                        from_re2(pattern),
+                        true,
+                    ));
                 }
                 ("well_known_regex", _) => {
                     let name = match last {
@@ -392,7 +404,7 @@ impl ValueLimits {
                     };
                     if let Some(expression) = header_format(self.dialect, name, strict) {
                         let expression = Some(expression.to_owned());
-                        strings.expressions.push(Expression::new(said(), expression, true));
+                        strings.expressions.push(PatternExpression::new(said(), expression, true));
                     }
                 }
                 ("strict", _) => {}
@@ -404,10 +416,10 @@ impl ValueLimits {
                     match (regular, format) {
                         (Some(expression), _) => {
                             let expression = Some(expression.to_owned());
-                            strings.expressions.push(Expression::new(key, expression, true));
+                            strings.expressions.push(PatternExpression::new(key, expression, true));
                         }
                         (None, Some(format)) => strings.formats.push((self.dialect, format)),
-                        (None, None) => self.opaque.extend(texts(facet)),
+                        (None, None) => self.opaque.extend(read_texts(facet)),
                     }
                 }
             }

@@ -6,8 +6,8 @@
 use super::acceptance::Acceptance;
 use super::dialect::Dialect;
 use super::formats::StringFormat;
-use super::pattern::{Length, Pattern, SearchResult, TextSearch};
-use super::string_set::{Expression, StringSet, within};
+use super::pattern::{LengthRange, Pattern, SearchResult, TextSearch};
+use super::string_set::{PatternExpression, StringSet, within};
 
 /// The answer that one set is included in another, or an element that is not.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ impl TextInclusion<'_> {
     }
 
     /// Decides it.
-    pub fn included(&self) -> Included<Vec<u8>> {
+    pub fn check_inclusion(&self) -> Included<Vec<u8>> {
         let mut doubt = Inconclusive::new();
         if let Some(among) = &self.a.among {
             let mut among: Vec<&Vec<u8>> = among.iter().collect();
@@ -93,7 +93,7 @@ impl TextInclusion<'_> {
             return doubt.into_included();
         }
         let mut unseen = false;
-        for wanted in self.outside() {
+        for wanted in self.search_outside() {
             let found = match wanted {
                 Ok(wanted) => self.search(wanted),
                 Err(why) => Included::Unknown(why),
@@ -124,22 +124,22 @@ impl TextInclusion<'_> {
 
     /// Descriptions of texts that are not in the second set, one for each rule that
     /// can be violated.
-    fn outside(&self) -> Vec<Result<TextSearch, String>> {
+    fn search_outside(&self) -> Vec<Result<TextSearch, String>> {
         let mut all = Vec::new();
-        let free = Length::default();
+        let free = LengthRange::default();
         let pairs = [(self.b.chars, true), (self.b.bytes, false)];
         for (length, chars) in pairs {
             let shorter =
-                length.least.checked_sub(1).map(|most| Length { least: 0, most: Some(most) });
+                length.least.checked_sub(1).map(|most| LengthRange { least: 0, most: Some(most) });
             let longer =
-                length.most.map(|most| Length { least: most.saturating_add(1), most: None });
+                length.most.map(|most| LengthRange { least: most.saturating_add(1), most: None });
             for bound in shorter.into_iter().chain(longer) {
                 let (chars, bytes) = if chars { (bound, free) } else { (free, bound) };
                 all.push(Ok(TextSearch { chars, bytes, ..TextSearch::default() }));
             }
         }
         let lists = self.b.among.as_ref().map(|among| StringSet::list_expression(among, true));
-        let known = |expression: &&Expression| !self.a.expressions.contains(expression);
+        let known = |expression: &&PatternExpression| !self.a.expressions.contains(expression);
         for expression in self.b.expressions.iter().chain(&lists).filter(known) {
             all.push(match expression.pattern() {
                 Some(pattern) => {
@@ -156,7 +156,7 @@ impl TextInclusion<'_> {
     fn search(&self, wanted: TextSearch) -> Included<Vec<u8>> {
         let (wanted, exact) = within(self.a, wanted, self.utf8, self.without_empty);
         let exact = exact && !self.opaque;
-        match wanted.shortest() {
+        match wanted.find_shortest() {
             SearchResult::Nothing => Included::Yes,
             SearchResult::Long if exact => Included::No(None),
             SearchResult::Long => {
@@ -182,7 +182,7 @@ impl TextInclusion<'_> {
     /// Returns true if the first set is known to have no text.
     fn is_empty(&self) -> bool {
         let (wanted, _) = within(self.a, TextSearch::default(), self.utf8, self.without_empty);
-        wanted.shortest() == SearchResult::Nothing
+        wanted.find_shortest() == SearchResult::Nothing
     }
 
     /// A text of the first set that does not have a format.

@@ -57,7 +57,7 @@ impl NumberSet {
     }
 
     /// The elements of both sets.
-    pub fn intersection(&self, other: &NumberSet) -> NumberSet {
+    pub fn intersect(&self, other: &NumberSet) -> NumberSet {
         let pairs = self
             .ranges
             .iter()
@@ -66,7 +66,7 @@ impl NumberSet {
     }
 
     /// The numbers in `self` that are not in `other`.
-    pub fn minus(&self, other: &NumberSet) -> NumberSet {
+    pub fn subtract(&self, other: &NumberSet) -> NumberSet {
         let mut left = Vec::new();
         for &(low, high) in &self.ranges {
             let mut from = Some(low);
@@ -84,7 +84,7 @@ impl NumberSet {
 
     /// Up to `count` of its numbers: those next to zero first, and negative ones,
     /// which take more bytes, last.
-    pub fn nearest_zero(&self, count: usize) -> Vec<i128> {
+    pub fn pick_nearest_zero(&self, count: usize) -> Vec<i128> {
         let mut left = self.clone();
         left.nan = false;
         let mut found = Vec::new();
@@ -92,7 +92,7 @@ impl NumberSet {
             let near = left.ranges.iter().map(|&(low, high)| 0.clamp(low, high));
             let Some(next) = near.min_by_key(|&it| (it < 0, it.unsigned_abs())) else { break };
             found.push(next);
-            left = left.minus(&NumberSet::points([next]));
+            left = left.subtract(&NumberSet::points([next]));
         }
         found
     }
@@ -204,8 +204,8 @@ mod tests {
             assert_eq!(bits(&set(a)), a);
             for b in 0u32..64 {
                 assert_eq!(set(a).union(&set(b)), set(a | b), "{a} {b}");
-                assert_eq!(set(a).intersection(&set(b)), set(a & b), "{a} {b}");
-                assert_eq!(set(a).minus(&set(b)), set(a & !b), "{a} {b}");
+                assert_eq!(set(a).intersect(&set(b)), set(a & b), "{a} {b}");
+                assert_eq!(set(a).subtract(&set(b)), set(a & !b), "{a} {b}");
             }
         }
     }
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn the_nearest_to_zero_come_first() {
         let set = NumberSet::of([(-9, -2), (3, 4), (70, 80)], false);
-        assert_eq!(set.nearest_zero(3), [3, 4, 70]);
-        assert_eq!(NumberSet::of([(-9, -2)], false).nearest_zero(2), [-2, -3]);
-        assert_eq!(NumberSet::points([5]).nearest_zero(3), [5]);
+        assert_eq!(set.pick_nearest_zero(3), [3, 4, 70]);
+        assert_eq!(NumberSet::of([(-9, -2)], false).pick_nearest_zero(2), [-2, -3]);
+        assert_eq!(NumberSet::points([5]).pick_nearest_zero(3), [5]);
     }
 }

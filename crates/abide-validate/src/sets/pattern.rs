@@ -53,14 +53,14 @@ impl Pattern {
 
 /// The limits of the length of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Length {
+pub struct LengthRange {
     /// The least length.
     pub least: u64,
     /// The greatest length, if there is a limit.
     pub most: Option<u64>,
 }
 
-impl Length {
+impl LengthRange {
     /// Returns true if a length is within the limits.
     pub fn contains(self, length: u64) -> bool {
         self.least <= length && self.most.is_none_or(|most| length <= most)
@@ -68,12 +68,12 @@ impl Length {
 
     /// The lengths within both limits.
     #[must_use]
-    pub fn intersection(self, other: Length) -> Length {
+    pub fn intersect(self, other: LengthRange) -> LengthRange {
         let most = match (self.most, other.most) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        Length { least: self.least.max(other.least), most }
+        LengthRange { least: self.least.max(other.least), most }
     }
 
     /// Returns true if no length is within the limits.
@@ -100,8 +100,8 @@ pub(crate) enum SearchResult {
 pub(crate) struct TextSearch {
     /// Expressions, and whether they match.
     pub patterns: Vec<(Rc<Pattern>, bool)>,
-    pub chars: Length,
-    pub bytes: Length,
+    pub chars: LengthRange,
+    pub bytes: LengthRange,
     /// True if it must be UTF-8, so that it has characters.
     pub utf8: bool,
 }
@@ -111,7 +111,7 @@ const LONGEST: u64 = 1 << 17;
 
 impl TextSearch {
     /// The shortest text that fits.
-    pub(crate) fn shortest(&self) -> SearchResult {
+    pub(crate) fn find_shortest(&self) -> SearchResult {
         if self.chars.is_empty() || self.bytes.is_empty() {
             return SearchResult::Nothing;
         }
@@ -126,7 +126,7 @@ impl TextSearch {
             automata.push((automaton, wanted));
         }
         // Without upper bounds there are fewer states; often that is enough.
-        let unbounded = |length: Length| Length { most: None, ..length };
+        let unbounded = |length: LengthRange| LengthRange { most: None, ..length };
         match search(&automata, unbounded(self.chars), unbounded(self.bytes)) {
             SearchResult::Text(text) if !self.measures(&text) => {
                 search(&automata, self.chars, self.bytes)
@@ -181,7 +181,7 @@ fn begins(byte: u8) -> bool {
 }
 
 /// Several automata that read the same text.
-struct Product<'p> {
+struct ProductAutomaton<'p> {
     automata: &'p [(&'p dense::DFA<Vec<u32>>, bool)],
     alphabet: Vec<u8>,
     states: Vec<ProductState>,
@@ -203,16 +203,20 @@ const MATCHED: usize = usize::MAX;
 /// The state of a component that cannot match.
 const DEAD: usize = usize::MAX - 1;
 
-impl<'p> Product<'p> {
+impl<'p> ProductAutomaton<'p> {
     /// The product in its first state, which has the number 0. `None` if an automaton
     /// gives up.
-    fn new(automata: &'p [(&'p dense::DFA<Vec<u32>>, bool)]) -> Option<Product<'p>> {
+    fn new(automata: &'p [(&'p dense::DFA<Vec<u32>>, bool)]) -> Option<ProductAutomaton<'p>> {
         let config = start::Config::new().anchored(Anchored::No);
         let starts = automata.iter().map(|(it, _)| Some(it.start_state(&config).ok()?.as_usize()));
         let starts = starts.collect::<Option<Vec<usize>>>()?;
         let alphabet = alphabet(automata);
-        let mut product =
-            Product { automata, alphabet, states: Vec::new(), known: FxHashMap::default() };
+        let mut product = ProductAutomaton {
+            automata,
+            alphabet,
+            states: Vec::new(),
+            known: FxHashMap::default(),
+        };
         product.state(starts);
         Some(product)
     }
@@ -326,10 +330,10 @@ struct SearchNode {
 /// A breadth-first search through the product of automata.
 fn search(
     automata: &[(&dense::DFA<Vec<u32>>, bool)],
-    chars: Length,
-    bytes: Length,
+    chars: LengthRange,
+    bytes: LengthRange,
 ) -> SearchResult {
-    let Some(mut product) = Product::new(automata) else { return SearchResult::TooLarge };
+    let Some(mut product) = ProductAutomaton::new(automata) else { return SearchResult::TooLarge };
     let alphabet = product.alphabet.clone();
     let mut nodes = vec![SearchNode { state: 0, chars: 0, bytes: 0, from: 0, byte: 0 }];
     let mut seen: FxHashSet<(u32, u64, u64)> = FxHashSet::default();
@@ -532,7 +536,7 @@ mod tests {
             for b in texts {
                 for (least, most) in [(0, None), (2, Some(3)), (1, Some(1))] {
                     let (a, b) = (pattern(a), pattern(b));
-                    let chars = Length { least, most };
+                    let chars = LengthRange { least, most };
                     let fits = |word: &&String| {
                         a.is_match(word.as_bytes())
                             && !b.is_match(word.as_bytes())
@@ -542,7 +546,7 @@ mod tests {
                     let patterns = vec![(Rc::clone(&a), true), (Rc::clone(&b), false)];
                     let wanted =
                         TextSearch { patterns, chars, utf8: true, ..TextSearch::default() };
-                    match wanted.shortest() {
+                    match wanted.find_shortest() {
                         SearchResult::Text(text) => {
                             assert_eq!(Some(text.len()), shortest);
                             assert!(fits(&&String::from_utf8(text).unwrap()));
@@ -556,9 +560,9 @@ mod tests {
 
     #[test]
     fn lengths_alone_need_no_automaton() {
-        let length = |least, most| Length { least, most };
+        let length = |least, most| LengthRange { least, most };
         let shortest = |chars, bytes| {
-            TextSearch { chars, bytes, utf8: true, ..TextSearch::default() }.shortest()
+            TextSearch { chars, bytes, utf8: true, ..TextSearch::default() }.find_shortest()
         };
         let text = |text: &str| SearchResult::Text(text.as_bytes().to_vec());
         assert_eq!(shortest(length(3, None), length(0, None)), text("aaa"));
@@ -574,10 +578,10 @@ mod tests {
         let wide = pattern(r"^(a|b)*a(a|b){40}$");
         let wanted =
             TextSearch { patterns: vec![(wide, true)], utf8: true, ..TextSearch::default() };
-        assert_eq!(wanted.shortest(), SearchResult::TooLarge);
+        assert_eq!(wanted.find_shortest(), SearchResult::TooLarge);
         // Each alone is small, but the first word of both has a length of 988,027.
         let patterns = ["^(a{997})+$", "^(a{991})+$"].map(|it| (pattern(it), true));
         let wanted = TextSearch { patterns: patterns.to_vec(), ..TextSearch::default() };
-        assert_eq!(wanted.shortest(), SearchResult::TooLarge);
+        assert_eq!(wanted.find_shortest(), SearchResult::TooLarge);
     }
 }

@@ -7,11 +7,11 @@ use std::rc::Rc;
 use super::acceptance::Acceptance;
 use super::dialect::Dialect;
 use super::formats::StringFormat;
-use super::pattern::{Length, Pattern, TextSearch, literals};
+use super::pattern::{LengthRange, Pattern, TextSearch, literals};
 
 /// An expression that must match, or must not.
 #[derive(Clone, Debug)]
-pub(crate) struct Expression {
+pub(crate) struct PatternExpression {
     /// In the syntax of the crate `regex`; `None` if the pattern has no counterpart
     /// there.
     expression: Option<String>,
@@ -21,8 +21,8 @@ pub(crate) struct Expression {
     pattern: OnceCell<Option<Rc<Pattern>>>,
 }
 
-impl PartialEq for Expression {
-    fn eq(&self, other: &Expression) -> bool {
+impl PartialEq for PatternExpression {
+    fn eq(&self, other: &PatternExpression) -> bool {
         let same = match (&self.expression, &other.expression) {
             (Some(a), Some(b)) => a == b,
             (None, None) => self.said == other.said,
@@ -32,13 +32,13 @@ impl PartialEq for Expression {
     }
 }
 
-impl Expression {
+impl PatternExpression {
     pub(crate) fn new(
         said: impl Into<String>,
         expression: Option<String>,
         wanted: bool,
-    ) -> Expression {
-        Expression { expression, said: said.into(), wanted, pattern: OnceCell::new() }
+    ) -> PatternExpression {
+        PatternExpression { expression, said: said.into(), wanted, pattern: OnceCell::new() }
     }
 
     pub(crate) fn pattern(&self) -> Option<Rc<Pattern>> {
@@ -62,12 +62,12 @@ impl Expression {
 /// A set of strings, of bytes or of type URLs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StringSet {
-    pub(crate) chars: Length,
-    pub(crate) bytes: Length,
+    pub(crate) chars: LengthRange,
+    pub(crate) bytes: LengthRange,
     /// The whole set, if `const` or `in` lists it.
     pub(crate) among: Option<BTreeSet<Vec<u8>>>,
     pub(crate) without: BTreeSet<Vec<u8>>,
-    pub(crate) expressions: Vec<Expression>,
+    pub(crate) expressions: Vec<PatternExpression>,
     pub(crate) formats: Vec<(Dialect, StringFormat)>,
 }
 
@@ -76,7 +76,7 @@ impl StringSet {
     pub(crate) fn evaluate(&self, bytes: &[u8]) -> Acceptance {
         let text = std::str::from_utf8(bytes);
         let chars = text.map_or(bytes.len(), |text| text.chars().count()) as u64;
-        let length = |length: Length, count: u64| {
+        let length = |length: LengthRange, count: u64| {
             Acceptance::when(length.contains(count))
                 .because(|| "its length is out of bounds".to_owned())
         };
@@ -101,9 +101,9 @@ impl StringSet {
     }
 
     /// A list as a language, to search among the texts of others.
-    pub(crate) fn list_expression(texts: &BTreeSet<Vec<u8>>, wanted: bool) -> Expression {
+    pub(crate) fn list_expression(texts: &BTreeSet<Vec<u8>>, wanted: bool) -> PatternExpression {
         let expression = literals(texts.iter().map(Vec::as_slice));
-        Expression::new("a list", Some(expression), wanted)
+        PatternExpression::new("a list", Some(expression), wanted)
     }
 }
 
@@ -115,10 +115,10 @@ pub(crate) fn within(
     without_empty: bool,
 ) -> (TextSearch, bool) {
     let mut exact = strings.formats.is_empty();
-    let least = Length { least: u64::from(without_empty), most: None };
+    let least = LengthRange { least: u64::from(without_empty), most: None };
     wanted.utf8 = utf8;
-    wanted.chars = wanted.chars.intersection(strings.chars);
-    wanted.bytes = wanted.bytes.intersection(strings.bytes).intersection(least);
+    wanted.chars = wanted.chars.intersect(strings.chars);
+    wanted.bytes = wanted.bytes.intersect(strings.bytes).intersect(least);
     let lists = [
         strings.among.as_ref().map(|among| StringSet::list_expression(among, true)),
         (!strings.without.is_empty()).then(|| StringSet::list_expression(&strings.without, false)),
