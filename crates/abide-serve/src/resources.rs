@@ -10,7 +10,7 @@ mod types_file;
 
 pub(crate) use self::apis::{ApiArgs, Apis};
 pub(crate) use self::groups::{Group, Groups};
-pub(crate) use self::judge::{Judge, JudgeArgs, Leniency};
+pub(crate) use self::judge::{Judge, JudgeArgs, Leniency, Verdict};
 pub(crate) use self::runtime_overrides::Overrides;
 pub(crate) use self::served::ServedResources;
 pub(crate) use self::source::{Audience, Listing, ResourceFile, Source, SourceArgs, open_source};

@@ -37,6 +37,11 @@ struct FoundResource {
 }
 
 impl Found {
+    /// Its resources, each with its type URL.
+    pub fn resources(&self) -> impl Iterator<Item = (&str, &Arc<Resource>)> {
+        self.resources.iter().map(|it| (&*it.type_url, &it.resource))
+    }
+
     /// Its resources: the type URL, the name and the place of each.
     pub fn places(&self) -> impl Iterator<Item = (&str, &str, Span)> {
         self.resources.iter().map(|it| (&*it.type_url, &*it.resource.name, it.span))

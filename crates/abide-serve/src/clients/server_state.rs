@@ -493,6 +493,11 @@ impl ServerState {
         Ok(())
     }
 
+    /// The runtime that the operator set.
+    pub(crate) fn overrides(&self) -> Overrides {
+        self.good().overrides.clone()
+    }
+
     /// The layers of runtime that an audience is served, below what the operator set. `None` if
     /// nothing is for this audience alone.
     pub(crate) fn runtime(&self, audience: &str) -> Option<Runtime> {

@@ -7,7 +7,7 @@ use super::args::Inputs;
 use super::logs::say;
 use super::{read_judge, today};
 use crate::error::Error;
-use crate::resources::open_source;
+use crate::resources::{Overrides, open_source};
 
 pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, Error> {
     let (judge, notes) = read_judge(inputs)?;
@@ -15,7 +15,7 @@ pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, Error> {
     for note in notes.iter().chain(&listing.notes) {
         say(&format!("note: {note}"));
     }
-    let verdict = judge.judge(today(), &listing.files);
+    let verdict = judge.judge(today(), &listing.files, &Overrides::default());
     for line in &verdict.warnings {
         say(&format!("warning: {line}"));
     }

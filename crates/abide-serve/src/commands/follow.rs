@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use jiff::civil::Date;
 
 use crate::clients::ServerState;
-use crate::resources::{Judge, Listing, ResourceFile, Source};
+use crate::resources::{Judge, Listing, Overrides, ResourceFile, Source, Verdict};
 
 /// The number of reasons for a refusal that are logged, and of warnings about a change; `/ready`
 /// has all reasons, and `abide-serve check` both.
@@ -21,7 +21,11 @@ pub(crate) fn follow(
 ) -> ! {
     let mut before: Option<Listing> = None;
     let mut served: Vec<ResourceFile> = Vec::new();
+    let mut set = Overrides::default();
     loop {
+        let set_now = fleet.overrides();
+        let is_same_runtime = set_now == set;
+        set = set_now;
         match source.read() {
             Ok(listing) => {
                 if fleet.mark_source_readable() {
@@ -31,8 +35,10 @@ pub(crate) fn follow(
                     |note: &&String| before.as_ref().is_some_and(|it| it.notes.contains(note));
                 warn(listing.notes.iter().filter(|note| !is_known(note)));
                 fleet.set_notes(&listing.notes);
-                if !before.as_ref().is_some_and(|it| is_same(&it.files, &listing.files)) {
-                    apply_listing(fleet, judge, today(), &listing, &mut served);
+                let is_same = |it: &Listing| is_same(&it.files, &listing.files);
+                if !is_same_runtime || !before.as_ref().is_some_and(is_same) {
+                    let verdict = judge.judge(today(), &listing.files, &set);
+                    apply_listing(fleet, verdict, &listing, &mut served);
                 }
                 before = Some(listing);
             }
@@ -73,16 +79,13 @@ fn new_uses(old: &[ResourceFile], new: &[ResourceFile], uses: &[usize]) -> usize
     new.iter().zip(uses).filter(|(it, _)| !is_known(it)).map(|(_, uses)| uses).sum()
 }
 
-/// Judges the files of one moment and serves them in place of those that are served now, or says
-/// why not.
+/// Serves the files of one moment in place of those that are served now, or says why not.
 fn apply_listing(
     fleet: &ServerState,
-    judge: &Judge,
-    today: Date,
+    verdict: Verdict,
     listing: &Listing,
     now: &mut Vec<ResourceFile>,
 ) {
-    let verdict = judge.judge(today, &listing.files);
     warn(verdict.warnings.iter());
     let revision = listing.revision.as_deref();
     let outcome = match verdict.served {

@@ -12,7 +12,7 @@ use crate::admin::{self, Tokens};
 use crate::clients::{ExpectedClients, ServerState, StateFolder, save_on_change};
 use crate::error::Error;
 use crate::listeners::{AllowedHosts, Connections, Listener, ListenerKind, raise_fd_limit};
-use crate::resources::{Judge, ResourceFile, open_source};
+use crate::resources::{Judge, Overrides, ResourceFile, open_source};
 use crate::restart::{Start, Successors};
 use crate::streams::DiscoveryServices;
 use crate::transport::ReloadingTls;
@@ -54,7 +54,8 @@ async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
     };
     let saved = inherited.or_else(|| state_folder.as_ref().and_then(StateFolder::read));
     if let Some(saved) = saved {
-        let judge = |files: &[ResourceFile]| judge.judge(today(), files).served;
+        let judge =
+            |files: &[ResourceFile]| judge.judge(today(), files, &Overrides::default()).served;
         tokio::task::block_in_place(|| fleet.restore(saved, judge));
     }
     if let Some(folder) = state_folder {

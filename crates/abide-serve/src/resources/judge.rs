@@ -4,9 +4,11 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use abide_instance::runtime::RtdsResource;
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_lint::{
-    DEPRECATED_USES, InstanceFile, InstanceOptions, OLDER_MAJOR_USED, Origin, Policy, Severity,
+    DEPRECATED_USES, InstanceFile, InstanceOptions, OLDER_MAJOR_USED, Origin,
+    Overrides as RuntimeOverrides, Policy, Severity,
 };
 use abide_syntax::{LineIndex, Span};
 use abide_xds::wire::simple_name;
@@ -15,17 +17,26 @@ use clap::Args;
 use jiff::civil::Date;
 
 use super::apis::Apis;
+use super::runtime_overrides::{Overrides, read_layer};
 use super::served::ServedResources;
 use super::source::{Audience, ResourceFile};
+use crate::error::Error;
 
 /// What resources are judged by.
 pub(crate) struct Judge {
     pub(crate) apis: Arc<Apis>,
     policy: Policy,
     leniency: Leniency,
-    /// What came of each file when it was judged last: a file that did not change is not read
-    /// again.
-    known: Mutex<BTreeMap<String, JudgedFile>>,
+    known: Mutex<KnownFiles>,
+}
+
+/// What came of each file when it was judged last: a file that did not change is not read again, unless
+/// the runtime did.
+#[derive(Default)]
+struct KnownFiles {
+    files: BTreeMap<String, JudgedFile>,
+    /// The keys that decide about deprecated elements, layer by layer.
+    runtime: Vec<(String, String)>,
 }
 
 /// Exceptions that the operator makes for resources.
@@ -46,6 +57,19 @@ pub(crate) struct JudgeArgs {
     /// The name of a cluster that clients have from elsewhere: routes may lead to it
     #[arg(long, value_name = "NAME")]
     static_cluster: Vec<String>,
+    /// Judge deprecated elements as clients do that have this key of runtime
+    ///
+    /// So do layers of runtime that everyone is served, and keys that are set with `/runtime_modify`.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_pair)]
+    runtime_override: Vec<(String, String)>,
+}
+
+/// Reads a key of runtime and its value.
+fn parse_pair(text: &str) -> Result<(String, String), Error> {
+    let pair = text.split_once('=').filter(|(key, _)| !key.is_empty());
+    let (key, value) =
+        pair.ok_or_else(|| Error::Argument("expected a key and a value: KEY=VALUE".to_owned()))?;
+    Ok((key.to_owned(), value.to_owned()))
 }
 
 /// What the operator says about resources that would be refused otherwise.
@@ -57,6 +81,8 @@ pub(crate) struct Leniency {
     pub(crate) allows_previous_major: bool,
     /// True if there may be no resources at all.
     pub(crate) allows_empty: bool,
+    /// Keys of runtime that clients have from elsewhere.
+    pub(crate) runtime: Vec<(String, String)>,
 }
 
 impl From<&JudgeArgs> for Leniency {
@@ -65,6 +91,7 @@ impl From<&JudgeArgs> for Leniency {
             static_clusters: args.static_cluster.iter().cloned().collect(),
             allows_previous_major: args.allow_previous_major,
             allows_empty: args.allow_empty,
+            runtime: args.runtime_override.clone(),
         }
     }
 }
@@ -74,6 +101,8 @@ struct JudgedFile {
     bytes: Arc<[u8]>,
     as_of: Date,
     judged: Arc<Judged>,
+    /// The layers of runtime that it has.
+    layers: Vec<RtdsResource>,
 }
 
 impl JudgedFile {
@@ -109,9 +138,9 @@ impl Judge {
         Judge { apis, policy, leniency, known: Mutex::default() }
     }
 
-    /// Judges the files of one moment, together.
-    pub(crate) fn judge(&self, as_of: Date, files: &[ResourceFile]) -> Verdict {
-        let all = self.judge_files(as_of, files);
+    /// Judges the files of one moment, together, where the operator has set some runtime.
+    pub(crate) fn judge(&self, as_of: Date, files: &[ResourceFile], set: &Overrides) -> Verdict {
+        let all = self.judge_files(as_of, files, set);
         let mut errors: Vec<String> = all.iter().flat_map(|it| it.errors.clone()).collect();
         let mut warnings: Vec<String> = all.iter().flat_map(|it| it.warnings.clone()).collect();
         let mut layers: BTreeMap<&Audience, Vec<(usize, &Found)>> = BTreeMap::new();
@@ -200,37 +229,97 @@ impl Judge {
     }
 
     /// What comes of each file by itself, in their order.
-    fn judge_files(&self, as_of: Date, files: &[ResourceFile]) -> Vec<Arc<Judged>> {
+    fn judge_files(
+        &self,
+        as_of: Date,
+        files: &[ResourceFile],
+        set: &Overrides,
+    ) -> Vec<Arc<Judged>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let KnownFiles { files: known, runtime: last } = &mut *known;
         let is_known =
-            |it: &&ResourceFile| known.get(&it.path).is_some_and(|known| known.is_of(it, as_of));
-        let new: Vec<&ResourceFile> = files.iter().filter(|it| !is_known(it)).collect();
-        let judged = self.judge_new(as_of, &new);
+            |it: &ResourceFile| known.get(&it.path).is_some_and(|known| known.is_of(it, as_of));
+        let mut new: Vec<&ResourceFile> = files.iter().filter(|it| !is_known(it)).collect();
+        let mut read: Vec<Instance> = new.iter().map(|file| self.read(file)).collect();
+        let mut found: Vec<Found> = read.iter().map(|it| self.find(it)).collect();
+        let mut layers: BTreeMap<&str, Vec<RtdsResource>> =
+            new.iter().zip(&found).map(|(file, it)| (&*file.path, self.layers(it))).collect();
+        for file in files.iter().filter(|it| is_known(it)) {
+            layers.insert(&file.path, known[&file.path].layers.clone());
+        }
+        let everyones = files.iter().filter(|it| it.audience == Audience::Everyone);
+        let everyones = everyones.flat_map(|it| &layers[&*it.path]);
+        let (overrides, runtime) = self.overrides(everyones, set);
+        if runtime != *last {
+            let rest: Vec<&ResourceFile> = files.iter().filter(|it| is_known(it)).collect();
+            read.extend(rest.iter().map(|file| self.read(file)));
+            found.extend(rest.iter().map(|file| known[&file.path].judged.found.clone()));
+            new.extend(rest);
+            *last = runtime;
+        }
+        let judged = self.judge_new(as_of, &new, found, &read, &overrides);
         for (file, judged) in new.into_iter().zip(judged) {
             let (bytes, judged) = (Arc::clone(&file.bytes), Arc::new(judged));
-            known.insert(file.path.clone(), JudgedFile { bytes, as_of, judged });
+            let layers = layers.get(&*file.path).cloned().unwrap_or_default();
+            known.insert(file.path.clone(), JudgedFile { bytes, as_of, judged, layers });
         }
         let paths: BTreeSet<&str> = files.iter().map(|it| &*it.path).collect();
         known.retain(|path, _| paths.contains(&**path));
         files.iter().map(|it| Arc::clone(&known[&it.path].judged)).collect()
     }
 
+    /// The layers of runtime that a file has.
+    fn layers(&self, found: &Found) -> Vec<RtdsResource> {
+        let types = self.apis.types();
+        let layers = found.resources().filter(|(url, _)| types.kind(url) == Kind::RUNTIME);
+        layers.filter_map(|(url, it)| read_layer(self.apis.newest, url, it)).collect()
+    }
+
+    /// The resources of a file.
+    fn find(&self, instance: &Instance) -> Found {
+        find(self.apis.types(), self.apis.newest, instance)
+    }
+
+    /// The runtime that clients have: layers that are served, then what the operator says. Returns also
+    /// its keys and values.
+    fn overrides<'l>(
+        &self,
+        served: impl Iterator<Item = &'l RtdsResource>,
+        set: &Overrides,
+    ) -> (RuntimeOverrides, Vec<(String, String)>) {
+        let mut flags = Overrides::default();
+        if let Err(error) = flags.modify(&self.leniency.runtime) {
+            tracing::warn!("`--runtime-override`: {error}");
+        }
+        let (mut all, mut keys) = (RuntimeOverrides::default(), Vec::new());
+        let layers = served.map(|it| (&*it.name, &*it.values));
+        let own = [("--runtime-override", flags.values()), ("/runtime_modify", set.values())];
+        for (name, values) in layers.chain(own) {
+            all.push_layer(name, values, None);
+            keys.extend(values.iter().map(|(key, it)| (key.to_string(), it.text.to_string())));
+        }
+        (all, keys)
+    }
+
     /// Judges files each by itself, in one run.
-    fn judge_new(&self, as_of: Date, files: &[&ResourceFile]) -> Vec<Judged> {
-        let instances: Vec<Instance> = files.iter().map(|file| self.read(file)).collect();
+    fn judge_new(
+        &self,
+        as_of: Date,
+        files: &[&ResourceFile],
+        found: Vec<Found>,
+        instances: &[Instance],
+        overrides: &RuntimeOverrides,
+    ) -> Vec<Judged> {
         let tree = self.apis.newest;
-        let own = |it: &Instance| Judged {
-            found: find(self.apis.types(), tree, it),
-            ..Judged::default()
-        };
-        let mut all: Vec<Judged> = instances.iter().map(own).collect();
+        let own = |found| Judged { found, ..Judged::default() };
+        let mut all: Vec<Judged> = found.into_iter().map(own).collect();
         let checked: Vec<InstanceFile<'_>> = instances
             .iter()
             .zip(files)
             .map(|(instance, file)| InstanceFile::new(instance, &file.bytes))
             .collect();
-        let mut report =
-            abide_lint::check_instances(tree, &self.policy, InstanceOptions::on(as_of), &checked);
+        let options = InstanceOptions { overrides: Some(overrides), ..InstanceOptions::on(as_of) };
+        let mut report = abide_lint::check_instances(tree, &self.policy, options, &checked);
         if self.leniency.allows_previous_major {
             report.reweigh(OLDER_MAJOR_USED, "by `--allow-previous-major`", |it| {
                 it.min(Severity::Warning)
@@ -345,7 +434,7 @@ fn describe_dangling(types: &Types, dangling: &Dangling, snapshot: &Snapshot) ->
     let names: Vec<&str> = names.flat_map(|(_, it)| it.iter()).map(|it| &*it.name).collect();
     if let Some(near) = abide_lint::find_nearest(missing, names) {
         line.push_str(&format!("; did you mean `{near}`?"));
-    } else if *kind == Kind::ENDPOINTS {
+    } else if [Kind::ENDPOINTS, Kind::SECRET, Kind::EXTENSION].contains(kind) {
         line.push_str("; clients wait for it, Envoy for 15 s when it starts");
     }
     line

@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 64 << 10;
 
 /// What the operator set. It is part of every layer that clients are served, so it counts in
 /// whatever order a client stacks them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Overrides(Arc<Values>);
 
 impl Overrides {
@@ -55,6 +55,11 @@ impl Overrides {
         Ok(())
     }
 
+    /// What was set.
+    pub(crate) fn values(&self) -> &Values {
+        &self.0
+    }
+
     /// What was set, as it was written.
     pub(crate) fn texts(&self) -> impl Iterator<Item = (String, String)> {
         self.0.iter().map(|(key, it)| (key.to_string(), it.text.to_string()))
@@ -63,7 +68,8 @@ impl Overrides {
     /// The layers of a snapshot, and what was set above them.
     pub(crate) fn above(&self, types: &Types, tree: &Tree, snapshot: &Snapshot) -> Runtime {
         let layers = snapshot.types().filter(|(url, _)| types.kind(url) == Kind::RUNTIME);
-        let layers = layers.flat_map(|(url, it)| it.iter().map(move |it| layer(tree, url, it)));
+        let layers =
+            layers.flat_map(|(url, it)| it.iter().map(move |it| read_layer(tree, url, it)));
         Runtime::from_resources(layers.flatten(), Arc::clone(&self.0))
     }
 
@@ -85,7 +91,7 @@ impl Overrides {
     }
 
     fn over_layer(&self, tree: &Tree, url: &str, resource: &Arc<Resource>) -> Arc<Resource> {
-        let Some(layer) = layer(tree, url, resource) else { return Arc::clone(resource) };
+        let Some(layer) = read_layer(tree, url, resource) else { return Arc::clone(resource) };
         let values = layer.values.iter().chain(self.0.iter()); // Of two the last one stays.
         let fields = values.map(|(key, it)| (key.to_string(), value(&it.literal))).collect();
         let layer = wire::Runtime { name: layer.name.into(), layer: Some(Struct { fields }) };
@@ -95,7 +101,7 @@ impl Overrides {
 }
 
 /// A resource as a layer.
-fn layer(tree: &Tree, url: &str, resource: &Resource) -> Option<RtdsResource> {
+pub(super) fn read_layer(tree: &Tree, url: &str, resource: &Resource) -> Option<RtdsResource> {
     let ty = tree.message_named(url.strip_prefix(TYPE_URL_PREFIX)?)?;
     let message = Codec::new(tree).decode(ty.id, &resource.body).ok()?;
     RtdsResource::from_message(tree, &message).ok()

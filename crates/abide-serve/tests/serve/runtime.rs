@@ -6,8 +6,9 @@ use abide_xds::wire::{DeltaDiscoveryRequest, Runtime};
 use prost::Message;
 use prost_types::value::Kind;
 use serde_json::json;
+use tempfile::TempDir;
 
-use crate::server::{RTDS, RTDS_V2, Server, edge_api, node, pool, run};
+use crate::server::{RTDS, RTDS_V2, Server, changed_api, cluster, edge_api, node, pool, run};
 
 fn layer(name: &str, values: &str) -> String {
     format!("\"@type\": {RTDS}\nname: {name}\nlayer: {values}\n")
@@ -217,4 +218,50 @@ fn each_use_of_a_deprecated_element_is_counted_and_logged() {
     ] {
         assert!(metrics.contains(line), "{metrics}");
     }
+}
+
+/// An API with a field that clients take only if a key of runtime allows it, and that key.
+fn disallowing_api() -> (TempDir, &'static str) {
+    let api = changed_api(&[
+        (
+            "cluster.proto",
+            "message Cluster {\n",
+            "message Cluster {\n  int32 old = 50 [deprecated = true, (envoy.annotations.disallowed_by_default) = true];\n",
+        ),
+        (
+            "cluster.proto",
+            "package envoy.config.cluster.v3;\n",
+            "package envoy.config.cluster.v3;\nimport \"deprecation.proto\";\n",
+        ),
+    ]);
+    let text = "syntax = \"proto2\";\npackage envoy.annotations;\n\
+                import \"google/protobuf/descriptor.proto\";\n\
+                extend google.protobuf.FieldOptions { optional bool disallowed_by_default = 189503207; }\n";
+    std::fs::write(api.path().join("deprecation.proto"), text).expect("a file");
+    (api, "envoy.deprecated_features:envoy.config.cluster.v3.Cluster.old")
+}
+
+/// What the message says is right when it is done, in each way.
+#[test]
+fn a_disallowed_field_is_lifted_by_runtime() {
+    let (api, key) = disallowing_api();
+    let uses = format!("{}old: 1\n", cluster("a", 1));
+    let server = || Server::with_api(api.path(), &[("a.yaml", &uses)], &[]);
+    // By a layer of the same source, for as long as it is there.
+    let by_layer = server();
+    let ready = by_layer.get("/ready");
+    assert!(ready.starts_with("NOT READY") && ready.contains(key), "{ready}");
+    by_layer.put("r.yaml", &layer("base", &format!("{{'{key}': true}}")));
+    by_layer.until("/ready", |text| text == "LIVE\n");
+    by_layer.put("r.yaml", &layer("base", "{}"));
+    by_layer.until("/ready", |text| text.contains("refused") && text.contains(key));
+    // By an operator.
+    let by_hand = server();
+    assert_eq!(by_hand.post(&format!("/runtime_modify?{key}=true")).0, 200);
+    by_hand.until("/ready", |text| text == "LIVE\n");
+    // By a flag.
+    let flag = format!("{key}=true");
+    let by_flag =
+        Server::with_api(api.path(), &[("a.yaml", &uses)], &["--runtime-override", &flag]);
+    assert_eq!(by_flag.get("/ready"), "LIVE\n");
 }
