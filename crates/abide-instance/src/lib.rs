@@ -5,6 +5,7 @@
 //! This crate reads them with the place of every key and value, finds out their
 //! types, and walks over what they hold. It knows no rule and does no I/O.
 
+mod config_source;
 mod convert;
 pub mod diff;
 mod document;
@@ -12,6 +13,7 @@ mod readers;
 mod rewrite;
 pub mod runtime;
 
+pub use config_source::{config_source, is_other_source};
 pub use convert::{
     ConversionChange, ConversionLoss, ConvertedDocument, ConvertedText, ConvertedValue,
     DeclarationError, Direction, MigrationFile, OlderReader, VersionConverter, VersionMapping,

@@ -96,7 +96,8 @@ impl Snapshot {
 
     /// The references to resources that are nowhere. A kind of which the snapshot
     /// has no resource at all is one that clients have from elsewhere, except the
-    /// endpoints of clusters. `known` are clusters that clients have from elsewhere.
+    /// endpoints of clusters, secrets and filters, whose references say that they are served here.
+    /// `known` are clusters that clients have from elsewhere.
     pub fn dangling(&self, types: &Types, known: &BTreeSet<String>) -> Vec<Dangling> {
         self.absent(types, known, false)
     }
@@ -120,9 +121,11 @@ impl Snapshot {
                     let is_known =
                         reference.kind == Kind::CLUSTER && known.contains(&*reference.name);
                     let mut same_kind = kinds.iter().filter(|(kind, _)| *kind == reference.kind);
-                    let is_elsewhere =
-                        reference.kind != Kind::ENDPOINTS && same_kind.clone().next().is_none();
-                    let counts = reference.is_required || reference.kind == Kind::ENDPOINTS;
+                    // Clients ask for these here, and wait.
+                    let is_asked_for =
+                        [Kind::ENDPOINTS, Kind::SECRET, Kind::EXTENSION].contains(&reference.kind);
+                    let is_elsewhere = !is_asked_for && same_kind.clone().next().is_none();
+                    let counts = reference.is_required || is_asked_for;
                     if counts
                         && !is_known
                         && is_elsewhere == elsewhere

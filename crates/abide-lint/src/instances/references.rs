@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_instance::{Item, walk};
+use abide_instance::{Item, config_source, is_other_source, walk};
 use abide_schema::value::Message;
 use abide_schema::{Element, Tree};
 
@@ -122,7 +122,11 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
                 let wanted = message.get_message(tree, "validate_clusters");
                 validates = wanted.is_none_or(|it| it.get_bool(tree, "value") == Some(true));
             }
-            for (_, field, kind) in FIELDS.iter().filter(|(owner, ..)| *owner == own) {
+            // What is in a file of the reader, or comes from another server, is not among the resources.
+            let is_here =
+                |it: &Message| !config_source(tree, it).is_some_and(|it| is_other_source(tree, it));
+            let fields = FIELDS.iter().filter(|(owner, ..)| *owner == own && is_here(message));
+            for (_, field, kind) in fields {
                 if let Some(entry) = message.get(tree, field)
                     && let Some(used) = entry.value.as_str().filter(|it| !it.is_empty())
                 {
@@ -140,6 +144,7 @@ pub(crate) fn references(tree: &Tree, set: &InstanceSet<'_>) -> References {
                 let eds = message.get_message(tree, "eds_cluster_config");
                 let service = eds.and_then(|it| it.get(tree, "service_name"));
                 let entry = service.or_else(|| message.get(tree, "name"));
+                let entry = entry.filter(|_| eds.is_none_or(is_here));
                 if let Some((entry, used)) = entry.and_then(|it| Some((it, it.value.as_str()?))) {
                     all.uses.push(Reference {
                         kind: ResourceKind::Endpoints,

@@ -409,6 +409,99 @@ fn more_apis_are_those_of_older_clients() {
     assert!(status == Some(2) && said.contains("/nowhere"), "{status:?} {said}");
 }
 
+/// An API with secrets, filters that clients ask for, and sources that are files and other servers.
+fn api_with_sources() -> tempfile::TempDir {
+    let api = crate::server::changed_api(&[
+        (
+            "core.proto",
+            "    AggregatedConfigSource ads = 3;\n",
+            "    AggregatedConfigSource ads = 3;\n    PathConfigSource path_config_source = 8;\n    \
+             PathConfigSource api_config_source = 2;\n",
+        ),
+        (
+            "core.proto",
+            "enum ApiVersion {",
+            "message PathConfigSource { string path = 1; }\nenum ApiVersion {",
+        ),
+        (
+            "http.proto",
+            "    google.protobuf.Any typed_config = 4;\n",
+            "    google.protobuf.Any typed_config = 4;\n    Discovery config_discovery = 5;\n",
+        ),
+        (
+            "http.proto",
+            "message HttpFilter {",
+            "message Discovery {\n  envoy.config.core.v3.ConfigSource config_source = 1;\n  \
+             google.protobuf.Any default_config = 2;\n}\nmessage HttpFilter {",
+        ),
+    ]);
+    let tls = "syntax = \"proto3\";\npackage envoy.extensions.transport_sockets.tls.v3;\n\
+               import \"core.proto\";\n\
+               message Secret { string name = 1; }\n\
+               message SdsSecretConfig { string name = 1; envoy.config.core.v3.ConfigSource sds_config = 2; }\n\
+               message Tls { SdsSecretConfig secret = 1; }\n";
+    std::fs::write(api.path().join("tls.proto"), tls).expect("a file");
+    api
+}
+
+/// Only what a listener says it gets from here has to be served here.
+#[test]
+fn references_to_files_and_other_servers_are_no_faults() {
+    let api = api_with_sources();
+    let api = api.path().to_str().expect("text");
+    let folder = tempfile::tempdir().expect("a folder");
+    let http = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+    let said = |route_source: &str, filter: &str| {
+        let text = format!(
+            "\"@type\": type.googleapis.com/envoy.config.listener.v3.Listener\nname: in\n\
+             filter_chains:\n- filters:\n  - name: http\n    typed_config:\n      \"@type\": {http}\n\
+             \u{20}     rds: {{route_config_name: other, config_source: {{{route_source}}}}}\n\
+             \u{20}     http_filters: [{filter}]\n\
+             ---\n\"@type\": {ROUTES}\nname: r\n"
+        );
+        std::fs::write(folder.path().join("a.yaml"), text).expect("a file");
+        let ran = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+            .args(["check", "--api", api, "--resources"])
+            .arg(folder.path())
+            .output()
+            .expect("it starts");
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    let file = "path_config_source: {path: /etc/routes.yaml}";
+    assert_eq!(said(file, ""), (Some(0), String::new()));
+    assert_eq!(said("api_config_source: {path: x}", ""), (Some(0), String::new()));
+    let (status, text) = said("ads: {}", "");
+    assert!(
+        status == Some(1) && text.contains("RouteConfiguration `other`, which is nowhere"),
+        "{text}"
+    );
+    // Secrets and filters that clients ask for here, and that nobody serves.
+    let tls = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Tls";
+    let secret = |source: &str| {
+        said(
+            file,
+            &format!(
+                "{{name: tls, typed_config: {{'@type': {tls}, secret: {{name: crt{source}}}}}}}"
+            ),
+        )
+    };
+    let (status, text) = secret(", sds_config: {ads: {}}");
+    let line = "warning: a.yaml:1:1: the Listener `in` refers to the Secret `crt`, which is nowhere; clients wait for it";
+    assert!(status == Some(0) && text.starts_with(line), "{text}");
+    assert_eq!(secret(""), (Some(0), String::new()), "it is one of the bootstrap");
+    assert_eq!(secret(", sds_config: {path_config_source: {path: x}}"), (Some(0), String::new()));
+    let filter = |more: &str| {
+        said(
+            file,
+            &format!("{{name: extra, config_discovery: {{config_source: {{ads: {{}}}}{more}}}}}"),
+        )
+    };
+    let (status, text) = filter("");
+    assert!(status == Some(0) && text.contains("`extra`, which is nowhere"), "{text}");
+    let default = format!(", default_config: {{'@type': {tls}}}");
+    assert_eq!(filter(&default), (Some(0), String::new()), "clients go on without it");
+}
+
 #[test]
 fn what_has_to_be_known_from_elsewhere_is_said_once_for_each_kind() {
     let read = |name: &str| std::fs::read_to_string(example(name)).expect("it is there");

@@ -1,6 +1,6 @@
 //! References from one resource to others.
 
-use abide_instance::{Item, walk};
+use abide_instance::{Item, config_source, is_other_source, walk};
 use abide_schema::Tree;
 use abide_schema::value::Message;
 use abide_syntax::Span;
@@ -15,13 +15,24 @@ pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<R
         let Item::Message(message) = visit.met else { return };
         let view = tree.message(message.ty);
         let full_name = view.full_name();
-        for referring in types.referring(&full_name) {
-            let name = message.get_str(tree, &referring.field).filter(|it| !it.is_empty());
-            found.extend(name.map(|name| Reference {
+        let is_served_here = |kind| match config_source(tree, message) {
+            Some(source) => !is_other_source(tree, source),
+            // Without a source, a secret is one of the bootstrap.
+            None => kind != Kind::SECRET,
+        };
+        for referring in types.referring(&full_name).filter(|it| is_served_here(it.kind)) {
+            let names = message.get_all(tree, &referring.field);
+            let names = names.filter_map(|it| it.value.as_str()).filter(|it| !it.is_empty());
+            found.extend(names.map(|name| Reference {
                 kind: referring.kind,
                 name: name.into(),
                 is_required: referring.is_required,
             }));
+        }
+        if full_name.starts_with("envoy.")
+            && let Some(name) = discovered_filter(tree, message)
+        {
+            found.push(Reference::optional(Kind::EXTENSION, name));
         }
         let is_cluster =
             |it: &str| it == "envoy.config.cluster.v3.Cluster" || it == "envoy.api.v2.Cluster";
@@ -35,9 +46,22 @@ pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<R
     found
 }
 
+/// The name of a filter whose configuration clients ask for, and cannot do without.
+fn discovered_filter<'m>(tree: &Tree, filter: &'m Message) -> Option<&'m str> {
+    let discovery = filter.get_message(tree, "config_discovery")?;
+    let source = config_source(tree, discovery)?;
+    let is_needed =
+        !is_other_source(tree, source) && discovery.get(tree, "default_config").is_none();
+    filter.get_str(tree, "name").filter(|it| is_needed && !it.is_empty())
+}
+
 /// The name of the endpoints of a cluster.
 fn endpoints_of<'m>(tree: &Tree, cluster: &'m Message) -> Option<&'m str> {
     let eds = cluster.get_message(tree, "eds_cluster_config");
+    let source = eds.and_then(|eds| config_source(tree, eds));
+    if source.is_some_and(|it| is_other_source(tree, it)) {
+        return None;
+    }
     let service = eds.and_then(|eds| eds.get_str(tree, "service_name")).filter(|it| !it.is_empty());
     service.or_else(|| cluster.get_str(tree, "name"))
 }

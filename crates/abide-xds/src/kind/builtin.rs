@@ -37,6 +37,9 @@ pub(super) fn entries() -> Vec<TypeEntry> {
                 "envoy.*.RouteAction.cluster",
                 "envoy.*.WeightedCluster.ClusterWeight.name",
                 "envoy.*.TcpProxy.cluster",
+                "envoy.extensions.clusters.aggregate.v3.ClusterConfig.clusters",
+                "envoy.config.cluster.aggregate.v2alpha.ClusterConfig.clusters",
+                "envoy.*.RedisProxy.PrefixRoutes.Route.cluster",
             ]),
             referred_by: texts(&[
                 "envoy.*.RouteAction.RequestMirrorPolicy.cluster",
