@@ -24,16 +24,17 @@ fn describe_loss(words: String) -> LostSymbol {
 
 /// Returns what a client loses whose default host changed.
 pub fn find_lost_endpoint(old: Service<'_>, new: Service<'_>) -> Option<LostSymbol> {
-    let host = |it: Service<'_>| {
-        let entry = OptionOwner::Element(Element::Service(it)).custom("google.api.default_host");
-        let host = entry.and_then(|it| it.value.as_str()).unwrap_or_default();
-        if host.is_empty() { "None".to_owned() } else { host.to_owned() }
-    };
-    let (was, is) = (host(old), host(new));
+    let (was, is) = (read_default_host(old), read_default_host(new));
     let name = old.name();
     (was != "None" && was != is).then(|| {
         describe_loss(format!("`{name}Client.DEFAULT_ENDPOINT` changed from `{was}` to `{is}`"))
     })
+}
+
+/// The default host of a client as Python prints it.
+fn read_default_host(service: Service<'_>) -> &str {
+    let entry = OptionOwner::Element(Element::Service(service)).custom("google.api.default_host");
+    entry.and_then(|it| it.value.as_str()).filter(|it| !it.is_empty()).unwrap_or("None")
 }
 
 /// Returns what a client loses that no longer asks for a scope.
@@ -70,19 +71,28 @@ pub fn find_lost_result(old: Method<'_>, new: Method<'_>) -> Option<LostSymbol> 
 pub fn find_paged_field(method: Method<'_>) -> Option<Field<'_>> {
     let (input, output) = (method.input()?, method.output()?);
     let decl = method.decl();
-    let text = Type::Scalar(Scalar::String);
-    let is_token = |it: Field<'_>| it.cardinality() == Cardinality::Singular && it.ty() == text;
-    let is_size = |it: Field<'_>| match it.ty() {
-        Type::Scalar(scalar) => is_integer(scalar),
-        _ => it.message_type().is_some_and(|it| matches!(it.name(), "UInt32Value" | "Int32Value")),
-    };
-    input.fields().find(|it| it.name() == "page_token").filter(|it| is_token(*it))?;
-    output.fields().find(|it| it.name() == "next_page_token").filter(|it| is_token(*it))?;
+    input.field_named("page_token").filter(|it| is_page_token(*it))?;
+    output.field_named("next_page_token").filter(|it| is_page_token(*it))?;
     // The size of old APIs goes first.
-    let size = |name: &str| input.fields().find(|it| it.name() == name);
-    size("max_results").or_else(|| size("page_size")).filter(|it| is_size(*it))?;
+    let size = input.field_named("max_results").or_else(|| input.field_named("page_size"));
+    size.filter(|it| is_page_size(*it))?;
     let is_unary = !decl.client_streaming && !decl.server_streaming;
     output.fields().find(|it| is_unary && it.cardinality() != Cardinality::Singular)
+}
+
+fn is_page_token(field: Field<'_>) -> bool {
+    field.cardinality() == Cardinality::Singular && field.ty() == Type::Scalar(Scalar::String)
+}
+
+/// Returns true if a field may hold the size of a page: an integer, or one in a wrapper.
+fn is_page_size(field: Field<'_>) -> bool {
+    match field.ty() {
+        Type::Scalar(scalar) => is_integer(scalar),
+        _ => {
+            let wrapper = field.message_type().map(|it| it.name());
+            matches!(wrapper, Some("UInt32Value" | "Int32Value"))
+        }
+    }
 }
 
 fn is_integer(scalar: Scalar) -> bool {
@@ -119,8 +129,9 @@ impl CallResult {
         let has_info =
             OptionOwner::Element(Element::Method(method)).custom(OPERATION_INFO).is_some();
         if output == OPERATION && has_info {
-            let part = |name| resolve_operation_type(method, name);
-            return Some(CallResult::Operation(part("response_type")?, part("metadata_type")?));
+            let response = resolve_operation_type(method, "response_type")?;
+            let metadata = resolve_operation_type(method, "metadata_type")?;
+            return Some(CallResult::Operation(response, metadata));
         }
         Some(match find_paged_field(method) {
             Some(field) => CallResult::Pager(field.relative_name()),

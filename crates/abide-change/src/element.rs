@@ -2,12 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{Element, Enum, EnumId, Field, File};
+use abide_schema::{Element, Enum, EnumId, Field, File, Method};
 
 /// The key and the value of a map.
 pub fn entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
     let entry = field.message_type().filter(|_| field.is_map())?;
     Some([entry.field_numbered(1)?, entry.field_numbered(2)?])
+}
+
+/// The field that holds the values: that of the entry for a map, else the field itself.
+pub(crate) fn find_value_field(field: Field<'_>) -> Field<'_> {
+    entries(field).map_or(field, |[_, value]| value)
 }
 
 /// The enum that a field holds; for a map, the enum of its values.
@@ -17,6 +22,11 @@ pub(crate) fn find_held_enum(field: Field<'_>) -> Option<EnumId> {
         None => field,
     };
     holds.enum_type().map(|it| it.id)
+}
+
+/// The streaming of a method: true for requests and for responses if they are a stream.
+pub(crate) fn read_streaming(method: Method<'_>) -> (bool, bool) {
+    (method.decl().client_streaming, method.decl().server_streaming)
 }
 
 /// The printed name of each number of an enum: the first one.

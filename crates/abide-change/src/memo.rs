@@ -1,7 +1,7 @@
 //! A cache that computes each value once.
 
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -22,12 +22,15 @@ impl<K: Eq + Hash, V: ?Sized> Memo<K, V> {
         key: K,
         make: impl FnOnce() -> M,
     ) -> Arc<V> {
-        // The lock is not held while a value is made, since other threads make others.
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known().get(&key) {
+        if let Some(found) = self.lock().get(&key) {
             return Arc::clone(found);
         }
+        // The lock is not held while a value is made, since other threads make others.
         let made = make().into();
-        Arc::clone(known().entry(key).or_insert(made))
+        Arc::clone(self.lock().entry(key).or_insert(made))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, FxHashMap<K, Arc<V>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

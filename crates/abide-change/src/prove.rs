@@ -57,18 +57,8 @@ impl<'d, 't> Prover<'d, 't> {
     /// in which both find the field. A changed name or number breaks the other
     /// encodings, which is a separate change.
     pub fn prove_kept(self, old: Field<'t>, new: Field<'t>) -> Proof {
-        let name = |field: Field<'t>| match field.is_extension() {
-            true => field.full_name(),
-            false => field.name().to_owned(),
-        };
-        let kept = |surface: &Surface| match surface {
-            Surface::Wire => old.number() == new.number(),
-            Surface::Json if old.is_extension() => name(old) == name(new),
-            Surface::Json => old.json_name() == new.json_name(),
-            _ => name(old) == name(new),
-        };
         let surfaces: Vec<Surface> =
-            Surface::NOTATIONS.iter().copied().filter(|it| kept(it)).collect();
+            Surface::NOTATIONS.iter().copied().filter(|it| is_found_by(*it, old, new)).collect();
         let mut proof = self.prove_absence(old, new);
         for (crossing, writer, reader) in self.start_transfers(old, new) {
             crossing.prove_field(Some(writer), Some(reader), &mut proof);
@@ -234,4 +224,18 @@ impl<'d, 't> Prover<'d, 't> {
         }
         proof
     }
+}
+
+/// Returns true if an encoding finds both fields by the same number or name.
+fn is_found_by(surface: Surface, old: Field<'_>, new: Field<'_>) -> bool {
+    match surface {
+        Surface::Wire => old.number() == new.number(),
+        Surface::Json if !old.is_extension() => old.json_name() == new.json_name(),
+        _ => written_name(old) == written_name(new),
+    }
+}
+
+/// The name of a field in text format; of an extension, its full name.
+fn written_name(field: Field<'_>) -> String {
+    if field.is_extension() { field.full_name() } else { field.name().to_owned() }
 }

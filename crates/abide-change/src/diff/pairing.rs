@@ -22,7 +22,7 @@ use super::Diff;
 use super::pairs::{PairMap, pair_across, pair_by, pair_by_votes, pairs_by, twin};
 use super::same_text::has_equal_text;
 use super::structure::may_be_renamed;
-use crate::element::{base_name, have_equal_names, top_level};
+use crate::element::{base_name, have_equal_names, read_streaming, top_level};
 use crate::value_words::split_value_names;
 
 /// Pairs messages, enums and services, each by the same expression over their
@@ -82,13 +82,19 @@ impl<'t> Diff<'t> {
         diff.pair_extensions();
         diff.pair_converted();
         diff.pair_homes();
-        let lives_on = |it| diff.new_element(it).is_some();
-        let lived = |it| diff.old_element(it).is_some();
-        let went = |it: File<'t>| diff.new_file(it).is_none() && !top_level(it).any(lives_on);
-        let came = |it: File<'t>| diff.old_file(it).is_none() && !top_level(it).any(lived);
-        let (went_whole, came_whole) = (old.files().map(went), new.files().map(came));
-        (diff.went_whole, diff.came_whole) = (went_whole.collect(), came_whole.collect());
+        diff.went_whole = old.files().map(|it| diff.has_nothing_kept(it)).collect();
+        diff.came_whole = new.files().map(|it| diff.has_nothing_known(it)).collect();
         diff
+    }
+
+    /// Returns true if neither an old file nor anything in it lives on.
+    fn has_nothing_kept(&self, old: File<'t>) -> bool {
+        self.new_file(old).is_none() && !top_level(old).any(|it| self.new_element(it).is_some())
+    }
+
+    /// Returns true if neither a new file nor anything in it was there before.
+    fn has_nothing_known(&self, new: File<'t>) -> bool {
+        self.old_file(new).is_none() && !top_level(new).any(|it| self.old_element(it).is_some())
     }
 
     fn pair_files(&mut self) {
@@ -357,13 +363,12 @@ impl<'t> Diff<'t> {
         let (before, after): (Vec<_>, Vec<_>) = (old.methods().collect(), new.methods().collect());
         pair_by(&mut self.methods, &before, &after, |it| it.id, |it| it.name());
         // A method without a name is told by what it alone takes and gives.
-        let streams = |it: Method<'t>| (it.decl().client_streaming, it.decl().server_streaming);
         let twin = |id| self.messages.find_twin(&self.same, id);
         let old_key = |it: Method<'t>| {
             let (input, output) = (twin(it.input()?.id)?, twin(it.output()?.id)?);
-            Some((streams(it), input, output))
+            Some((read_streaming(it), input, output))
         };
-        let new_key = |it: Method<'t>| Some((streams(it), it.input()?.id, it.output()?.id));
+        let new_key = |it: Method<'t>| Some((read_streaming(it), it.input()?.id, it.output()?.id));
         let mut counts: FxHashMap<_, [usize; 2]> = FxHashMap::default();
         for key in before.iter().filter_map(|it| old_key(*it)) {
             counts.entry(key).or_default()[0] += 1;

@@ -4,7 +4,7 @@ use abide_schema::{Element, Field, File, Message, Method, Package, Service, Type
 use rustc_hash::FxHashMap;
 
 use super::Diff;
-use crate::element::{entries, have_equal_names};
+use crate::element::{find_value_field, have_equal_names};
 
 /// A message or an enum with another full name than before, and the elements of a
 /// package that use it.
@@ -76,12 +76,8 @@ impl<'t> Diff<'t> {
             {
                 let Some(before) = self.old_field(field) else { continue };
                 let user = (Element::Field(before), Element::Field(field));
-                let held = |it: Field<'t>| entries(it).map_or(it, |[_, value]| value).ty();
-                note(user, held(before), held(field));
-                let extended = |it: Field<'t>| {
-                    it.extendee().filter(|_| it.is_extension()).map(|it| Type::Message(it.id))
-                };
-                if let (Some(was), Some(is)) = (extended(before), extended(field)) {
+                note(user, find_value_field(before).ty(), find_value_field(field).ty());
+                if let (Some(was), Some(is)) = (find_extended(before), find_extended(field)) {
                     note(user, was, is);
                 }
             }
@@ -111,4 +107,9 @@ impl<'t> Diff<'t> {
         let one = !have_equal_names(old, new) && self.new_element(old) == Some(new);
         one.then_some((old, new))
     }
+}
+
+/// The message that an extension extends.
+fn find_extended(field: Field<'_>) -> Option<Type> {
+    field.extendee().filter(|_| field.is_extension()).map(|it| Type::Message(it.id))
 }

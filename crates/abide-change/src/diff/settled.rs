@@ -13,7 +13,7 @@ use abide_schema::{Element, Enum, EnumValue, Field, Message, Method, Oneof, Serv
 use super::Diff;
 use super::pairs::twin;
 use crate::change::Change;
-use crate::element::{entries, have_equal_names};
+use crate::element::{entries, find_value_field, have_equal_names, read_streaming};
 
 /// An element that may be a member of another, which is told in its place when both came or
 /// went together.
@@ -104,13 +104,12 @@ impl<'t> Diff<'t> {
     }
 
     pub(super) fn is_settled_method(&self, old: Method<'t>, new: Method<'t>) -> bool {
-        let streams = |it: Method<'t>| (it.decl().client_streaming, it.decl().server_streaming);
         let equal = |old: Option<Message<'t>>, new: Option<Message<'t>>| match (old, new) {
             (Some(old), Some(new)) => self.is_same_message(old, new),
             _ => false,
         };
         old.name() == new.name()
-            && streams(old) == streams(new)
+            && read_streaming(old) == read_streaming(new)
             && equal(old.input(), new.input())
             && equal(old.output(), new.output())
             // Types that options name are looked up from the package.
@@ -151,9 +150,8 @@ impl<'t> Diff<'t> {
     /// message concerns its fields.
     fn has_equal_constraints(&self, old: Field<'t>, new: Field<'t>) -> bool {
         let around = old.parent().zip(new.parent());
-        let element = |it: Field<'t>| entries(it).map_or(it, |[_, value]| value);
         around.is_some_and(|(old, new)| self.has_equal_options(old.options(), new.options()))
-            && match (element(old).ty(), element(new).ty()) {
+            && match (find_value_field(old).ty(), find_value_field(new).ty()) {
                 (Type::Scalar(_), Type::Scalar(_)) => true,
                 (Type::Enum(old), Type::Enum(new)) => twin!(self.same, old) == Some(new),
                 (Type::Message(old), Type::Message(new)) => {

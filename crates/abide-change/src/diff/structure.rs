@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::Diff;
 use super::pairs::pair_by;
 use super::rarity::{Feature, FeatureFrequency};
-use crate::element::{base_name, entries, have_equal_names, top_level};
+use crate::element::{base_name, find_value_field, have_equal_names, top_level};
 use crate::surface::Direction;
 
 /// The facts about a type or a package besides its full name.
@@ -523,7 +523,7 @@ fn collect_field_uses(old: Message<'_>, new: Message<'_>) -> Vec<(Type, Type)> {
 
 /// The type of a field; of a map, that of its values.
 fn find_held_type(field: Field<'_>) -> Type {
-    entries(field).map_or(field, |[_, value]| value).ty()
+    find_value_field(field).ty()
 }
 
 fn find_element(tree: &Tree, ty: Type) -> Option<Element<'_>> {

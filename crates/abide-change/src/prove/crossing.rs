@@ -69,36 +69,53 @@ impl<'d, 't> Transfer<'d, 't> {
     }
 
     pub(super) fn find_reader_field(self, writer: Field<'t>) -> Option<Field<'t>> {
-        let namesake = || find_named(self.find_message(writer.containing_message()?)?, writer);
-        self.is_by_name().then(namesake).flatten().or_else(|| match self.direction {
+        if self.is_by_name()
+            && let Some(holder) = writer.containing_message().and_then(|it| self.find_message(it))
+            && let Some(namesake) = find_named(holder, writer)
+        {
+            return Some(namesake);
+        }
+        match self.direction {
             Direction::Backward => self.new_field(writer),
             Direction::Forward => self.old_field(writer),
-        })
+        }
     }
 
     pub(super) fn find_writer_field(self, reader: Field<'t>) -> Option<Field<'t>> {
-        let holder = |holder| match self.direction {
-            Direction::Backward => self.diff.old_message(holder),
-            Direction::Forward => self.diff.new_message(holder),
-        };
-        let namesake = || find_named(holder(reader.containing_message()?)?, reader);
-        self.is_by_name().then(namesake).flatten().or_else(|| match self.direction {
+        if self.is_by_name()
+            && let Some(holder) = reader.containing_message()
+            && let Some(holder) = self.find_writer_message(holder)
+            && let Some(namesake) = find_named(holder, reader)
+        {
+            return Some(namesake);
+        }
+        match self.direction {
             Direction::Backward => self.old_field(reader),
             Direction::Forward => self.new_field(reader),
-        })
+        }
+    }
+
+    /// The message of the writing side that a message of the reading side was.
+    fn find_writer_message(self, reader: Message<'t>) -> Option<Message<'t>> {
+        match self.direction {
+            Direction::Backward => self.diff.old_message(reader),
+            Direction::Forward => self.diff.new_message(reader),
+        }
     }
 
     /// The wire knows fields by their numbers alone, whether they are extensions or not.
     fn new_field(self, old: Field<'t>) -> Option<Field<'t>> {
-        let converted = || self.diff.find_converted_new(old);
-        let is_wire = self.surface == Some(Surface::Wire);
-        self.diff.new_field(old).or_else(|| is_wire.then(converted).flatten())
+        self.diff.new_field(old).or_else(|| match self.surface {
+            Some(Surface::Wire) => self.diff.find_converted_new(old),
+            _ => None,
+        })
     }
 
     fn old_field(self, new: Field<'t>) -> Option<Field<'t>> {
-        let converted = || self.diff.find_converted_old(new);
-        let is_wire = self.surface == Some(Surface::Wire);
-        self.diff.old_field(new).or_else(|| is_wire.then(converted).flatten())
+        self.diff.old_field(new).or_else(|| match self.surface {
+            Some(Surface::Wire) => self.diff.find_converted_old(new),
+            _ => None,
+        })
     }
 
     /// Returns true if fields are identified by their names, not by their numbers.

@@ -34,11 +34,11 @@ impl Generator for Cpp {
     }
 
     fn emit_file(&self, emit: &mut Emitter<'_>, it: File<'_>) {
-        file(emit, it);
+        emit_file(emit, it);
     }
 
     fn emit_element(&self, emit: &mut Emitter<'_>, it: Element<'_>, flags: FileFlags) {
-        element(emit, it, flags);
+        emit_element(emit, it, flags);
     }
 }
 
@@ -97,7 +97,7 @@ fn value_type(field: Field<'_>) -> MarkedType {
     }
 }
 
-fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+fn emit_file(emit: &mut Emitter<'_>, file: File<'_>) {
     let own = header(file);
     emit.add(own.clone(), "#include");
     let prefix = emit.prefix.clone();
@@ -118,20 +118,20 @@ fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     }
 }
 
-fn element(emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags) {
+fn emit_element(emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags) {
     match element {
-        Element::Message(it) => message(emit, it, flags),
-        Element::Field(it) if it.is_extension() => extension(emit, it),
-        Element::Field(it) => field(emit, it),
-        Element::Oneof(it) => oneof(emit, it),
-        Element::Enum(it) => enumeration(emit, it, flags),
-        Element::EnumValue(it) => enum_value(emit, it),
-        Element::Service(it) => service(emit, it, flags),
-        Element::Method(it) => method(emit, it, flags),
+        Element::Message(it) => emit_message(emit, it, flags),
+        Element::Field(it) if it.is_extension() => emit_extension(emit, it),
+        Element::Field(it) => emit_field(emit, it),
+        Element::Oneof(it) => emit_oneof(emit, it),
+        Element::Enum(it) => emit_enumeration(emit, it, flags),
+        Element::EnumValue(it) => emit_enum_value(emit, it),
+        Element::Service(it) => emit_service(emit, it, flags),
+        Element::Method(it) => emit_method(emit, it, flags),
     }
 }
 
-fn message(emit: &mut Emitter<'_>, message: Message<'_>, flags: FileFlags) {
+fn emit_message(emit: &mut Emitter<'_>, message: Message<'_>, flags: FileFlags) {
     let name = resolved(message.name());
     let class = if message.parent().is_some() {
         emit.add(format!("{U}::{P}::{name}"), "class");
@@ -183,41 +183,45 @@ fn accessor(field: Field<'_>) -> String {
     }
 }
 
-fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
+/// The form of an accessor: a member of the class of the message.
+fn accessor_form(before: &str, name: &str) -> String {
+    format!("{U}::{P}::{before}{name}")
+}
+
+fn emit_field(emit: &mut Emitter<'_>, field: Field<'_>) {
     let name = accessor(field);
-    let at = |before: &str| format!("{U}::{P}::{before}{name}");
     let value = value_type(field);
     if let Some([key, value]) = entries(field) {
         let (key, value) = (value_type(key), value_type(value));
         let map = "google::protobuf::Map<{0}, {1}>";
-        emit.shaped(at(""), &format!("const {map}&() const"), &[&key, &value]);
-        emit.shaped(at("mutable_"), &format!("{map}*()"), &[&key, &value]);
+        emit.shaped(accessor_form("", &name), &format!("const {map}&() const"), &[&key, &value]);
+        emit.shaped(accessor_form("mutable_", &name), &format!("{map}*()"), &[&key, &value]);
     } else if field.cardinality() == Cardinality::Repeated {
-        repeated(emit, field, &name, &value);
+        emit_repeated(emit, field, &name, &value);
     } else {
         match field.ty() {
             Type::Message(_) => {
-                emit.shaped(at(""), "const {0}&() const", &[&value]);
-                emit.shaped(at("mutable_"), "{0}*()", &[&value]);
+                emit.shaped(accessor_form("", &name), "const {0}&() const", &[&value]);
+                emit.shaped(accessor_form("mutable_", &name), "{0}*()", &[&value]);
             }
-            Type::Scalar(Scalar::String | Scalar::Bytes) => strings(emit, field, &name),
+            Type::Scalar(Scalar::String | Scalar::Bytes) => emit_strings(emit, field, &name),
             _ => {
-                emit.shaped(at(""), "{0}() const", &[&value]);
-                emit.shaped(at("set_"), "void({0})", &[&value]);
+                emit.shaped(accessor_form("", &name), "{0}() const", &[&value]);
+                emit.shaped(accessor_form("set_", &name), "void({0})", &[&value]);
             }
         }
     }
     if field.cardinality() != Cardinality::Singular {
-        emit.add(format!("{}_size", at("")), "int() const");
+        emit.add(format!("{}_size", accessor_form("", &name)), "int() const");
     } else if field.presence() != Presence::Implicit {
-        emit.add(at("has_"), "bool() const");
+        emit.add(accessor_form("has_", &name), "bool() const");
     }
-    emit.add(at("clear_"), "void()");
+    emit.add(accessor_form("clear_", &name), "void()");
     if field.cardinality() == Cardinality::Singular && field.message_type().is_some() {
-        emit.shaped(at("set_allocated_"), "void({0}*)", &[&value]);
-        emit.shaped(at("release_"), "{0}*()", &[&value]);
-        emit.shaped(at("unsafe_arena_set_allocated_"), "void({0}*)", &[&value]);
-        emit.shaped(at("unsafe_arena_release_"), "{0}*()", &[&value]);
+        emit.shaped(accessor_form("set_allocated_", &name), "void({0}*)", &[&value]);
+        emit.shaped(accessor_form("release_", &name), "{0}*()", &[&value]);
+        emit.shaped(accessor_form("unsafe_arena_set_allocated_", &name), "void({0}*)", &[&value]);
+        emit.shaped(accessor_form("unsafe_arena_release_", &name), "{0}*()", &[&value]);
     }
     if field.oneof().is_some_and(|oneof| !oneof.is_synthetic()) {
         emit.case(field, format!("{U}::{P}::k{}", camel(field.name(), true)), "case");
@@ -227,36 +231,34 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
     emit.add(format!("{U}::{P}::{}", constant.map_or("", String::as_str)), "int");
 }
 
-fn strings(emit: &mut Emitter<'_>, field: Field<'_>, name: &str) {
-    let at = |before: &str| format!("{U}::{P}::{before}{name}");
+fn emit_strings(emit: &mut Emitter<'_>, field: Field<'_>, name: &str) {
     match string_type(field) {
         CppString::String => {
-            emit.add(at(""), "const std::string&() const");
-            emit.add(at("set_"), "void(string)");
-            emit.add(at("mutable_"), "std::string*()");
-            emit.add(at("set_allocated_"), "void(std::string*)");
-            emit.add(at("release_"), "std::string*()");
+            emit.add(accessor_form("", name), "const std::string&() const");
+            emit.add(accessor_form("set_", name), "void(string)");
+            emit.add(accessor_form("mutable_", name), "std::string*()");
+            emit.add(accessor_form("set_allocated_", name), "void(std::string*)");
+            emit.add(accessor_form("release_", name), "std::string*()");
         }
         CppString::View => {
-            emit.add(at(""), "absl::string_view() const");
-            emit.add(at("set_"), "void(string)");
+            emit.add(accessor_form("", name), "absl::string_view() const");
+            emit.add(accessor_form("set_", name), "void(string)");
         }
         CppString::Cord => {
-            emit.add(at(""), "const absl::Cord&() const");
-            emit.add(at("set_"), "void(const absl::Cord&)");
-            emit.add(at("set_"), "void(absl::string_view)");
+            emit.add(accessor_form("", name), "const absl::Cord&() const");
+            emit.add(accessor_form("set_", name), "void(const absl::Cord&)");
+            emit.add(accessor_form("set_", name), "void(absl::string_view)");
         }
         CppString::Hidden => {}
     }
 }
 
-fn repeated(emit: &mut Emitter<'_>, field: Field<'_>, name: &str, value: &MarkedType) {
-    let at = |before: &str| format!("{U}::{P}::{before}{name}");
+fn emit_repeated(emit: &mut Emitter<'_>, field: Field<'_>, name: &str, value: &MarkedType) {
     let list = match field.ty() {
         Type::Message(_) => {
-            emit.shaped(at(""), "const {0}&(int) const", &[value]);
-            emit.shaped(at("add_"), "{0}*()", &[value]);
-            emit.shaped(at("mutable_"), "{0}*(int)", &[value]);
+            emit.shaped(accessor_form("", name), "const {0}&(int) const", &[value]);
+            emit.shaped(accessor_form("add_", name), "{0}*()", &[value]);
+            emit.shaped(accessor_form("mutable_", name), "{0}*(int)", &[value]);
             "RepeatedPtrField<{0}>"
         }
         Type::Scalar(Scalar::String | Scalar::Bytes) => {
@@ -266,27 +268,31 @@ fn repeated(emit: &mut Emitter<'_>, field: Field<'_>, name: &str, value: &Marked
             }
             let is_view = held == CppString::View;
             let got = if is_view { "absl::string_view" } else { "const std::string&" };
-            emit.add(at(""), format!("{got}(int) const"));
-            emit.add(at("add_"), "void(string)");
-            emit.add(at("set_"), "void(int, string)");
+            emit.add(accessor_form("", name), format!("{got}(int) const"));
+            emit.add(accessor_form("add_", name), "void(string)");
+            emit.add(accessor_form("set_", name), "void(int, string)");
             if !is_view {
-                emit.add(at("add_"), "std::string*()");
-                emit.add(at("mutable_"), "std::string*(int)");
+                emit.add(accessor_form("add_", name), "std::string*()");
+                emit.add(accessor_form("mutable_", name), "std::string*(int)");
             }
             "RepeatedPtrField<{0}>"
         }
         ty => {
-            emit.shaped(at(""), "{0}(int) const", &[value]);
-            emit.shaped(at("add_"), "void({0})", &[value]);
-            emit.shaped(at("set_"), "void(int, {0})", &[value]);
+            emit.shaped(accessor_form("", name), "{0}(int) const", &[value]);
+            emit.shaped(accessor_form("add_", name), "void({0})", &[value]);
+            emit.shaped(accessor_form("set_", name), "void(int, {0})", &[value]);
             if matches!(ty, Type::Enum(_)) { "RepeatedField<int>" } else { "RepeatedField<{0}>" }
         }
     };
-    emit.shaped(at(""), &format!("const google::protobuf::{list}&() const"), &[value]);
-    emit.shaped(at("mutable_"), &format!("google::protobuf::{list}*()"), &[value]);
+    emit.shaped(
+        accessor_form("", name),
+        &format!("const google::protobuf::{list}&() const"),
+        &[value],
+    );
+    emit.shaped(accessor_form("mutable_", name), &format!("google::protobuf::{list}*()"), &[value]);
 }
 
-fn extension(emit: &mut Emitter<'_>, field: Field<'_>) {
+fn emit_extension(emit: &mut Emitter<'_>, field: Field<'_>) {
     let scope = if field.parent().is_some() { format!("{U}::{P}") } else { U.to_string() };
     let traits = match field.ty() {
         Type::Message(_) => "MessageTypeTraits<{1}>",
@@ -304,7 +310,7 @@ fn extension(emit: &mut Emitter<'_>, field: Field<'_>) {
     emit.add(format!("{scope}::{}", number_constant(field)), "int");
 }
 
-fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
+fn emit_oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     let name = oneof.name();
     let case = format!("{}Case", camel(name, true));
     emit.add(format!("{U}::{P}::{name}_case"), format!("{case}() const"));
@@ -313,7 +319,7 @@ fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     emit.add(format!("{U}::{P}::{}_NOT_SET", name.to_ascii_uppercase()), "case");
 }
 
-fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, flags: FileFlags) {
+fn emit_enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, flags: FileFlags) {
     let ty = enum_type(it);
     let view = match language_feature(Element::Enum(it), "pb.cpp", "enum_name_uses_string_view") {
         Some(set) => set == "true",
@@ -349,7 +355,7 @@ fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, flags: FileFlags) {
     }
 }
 
-fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
+fn emit_enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     let it = value.parent();
     let ty = enum_type(it);
     let name = resolved(value.name());
@@ -366,7 +372,7 @@ fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
 
 /// The classes of protoc itself, or those of gRPC, whose generator refuses files
 /// that turn the former on.
-fn service(emit: &mut Emitter<'_>, service: Service<'_>, flags: FileFlags) {
+fn emit_service(emit: &mut Emitter<'_>, service: Service<'_>, flags: FileFlags) {
     let name = service.name();
     if flags.generic_services {
         emit.add(format!("{U}::{}", resolved(name)), "class : google::protobuf::Service");
@@ -383,12 +389,16 @@ fn service(emit: &mut Emitter<'_>, service: Service<'_>, flags: FileFlags) {
     emit.add(format!("{U}::{name}::Service"), "class");
 }
 
-fn method(emit: &mut Emitter<'_>, method: Method<'_>, flags: FileFlags) {
+/// The type of a request or response; a question mark if it does not link.
+fn payload_type(message: Option<Message<'_>>) -> MarkedType {
+    message.map_or(MarkedType::plain("?"), message_type)
+}
+
+fn emit_method(emit: &mut Emitter<'_>, method: Method<'_>, flags: FileFlags) {
     let name = method.name();
     let service = method.service().name();
     emit.owner = service.to_owned();
-    let shape = |message: Option<Message<'_>>| message.map_or(MarkedType::plain("?"), message_type);
-    let types = [&shape(method.input()), &shape(method.output())];
+    let types = [&payload_type(method.input()), &payload_type(method.output())];
     if flags.generic_services {
         let call = "void(google::protobuf::RpcController*, const {0}*, {1}*, \
                     google::protobuf::Closure*)";

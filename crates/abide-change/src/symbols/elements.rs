@@ -1,6 +1,6 @@
 //! Facts about elements that several models of generators need.
 
-use abide_schema::{Edition, Element, Field, File, Message, Openness, TypeDecl};
+use abide_schema::{Edition, Element, Field, File, Message, Openness, Tree, TypeDecl, value};
 use abide_syntax::ImportKind;
 
 /// Returns true if C++ leaves descriptors and reflection out.
@@ -65,22 +65,28 @@ pub(super) fn language_feature<'t>(
     name: &str,
 ) -> Option<&'t str> {
     let tree = element.file().tree;
-    let of = |options: Option<&'t abide_schema::value::Message>| {
-        let features = options?.get_message(tree, "features")?;
-        let language = features.find_extension(tree, extension)?.value.as_message()?;
-        match language.get_bool(tree, name) {
-            Some(set) => Some(if set { "true" } else { "false" }),
-            None => language.get_enum_name(tree, name),
-        }
-    };
     let mut scope = Some(element);
     while let Some(element) = scope {
-        if let Some(found) = of(element.options()) {
+        if let Some(found) = read_feature(tree, element.options(), (extension, name)) {
             return Some(found);
         }
         scope = element.parent();
     }
-    of(element.file().options())
+    read_feature(tree, element.file().options(), (extension, name))
+}
+
+/// The value that options set for a feature of an extension of `FeatureSet`.
+fn read_feature<'t>(
+    tree: &'t Tree,
+    options: Option<&'t value::Message>,
+    (extension, name): (&str, &str),
+) -> Option<&'t str> {
+    let features = options?.get_message(tree, "features")?;
+    let language = features.find_extension(tree, extension)?.value.as_message()?;
+    match language.get_bool(tree, name) {
+        Some(set) => Some(if set { "true" } else { "false" }),
+        None => language.get_enum_name(tree, name),
+    }
 }
 
 /// Returns true if the runtimes keep numbers of an enum field that the enum does not

@@ -41,20 +41,20 @@ impl Generator for Go {
     }
 
     fn emit_file(&self, emit: &mut Emitter<'_>, it: File<'_>) {
-        file(emit, it);
+        emit_file(emit, it);
     }
 
     fn emit_element(&self, emit: &mut Emitter<'_>, it: Element<'_>, _: FileFlags) {
-        element(emit, it);
+        emit_element(emit, it);
     }
 }
 
 /// The Go package of a file: `go_package`, or else the folder of the file, since the
 /// package then comes from flags.
 fn unit(file: File<'_>) -> Unit {
-    let folder = || file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = file.path().rsplit_once('/').map_or("", |(folder, _)| folder);
     let (import, name) = match file.go_package() {
-        None => (folder(), None),
+        None => (folder, None),
         Some((option, _)) => match option.split_once(';') {
             Some((import, name)) => (import, Some(name)),
             None => (option, None),
@@ -146,7 +146,7 @@ fn api(message: Message<'_>) -> Api {
     }
 }
 
-fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+fn emit_file(emit: &mut Emitter<'_>, file: File<'_>) {
     let own = unit(file);
     emit.add(own.import.clone(), "import");
     emit.add(U.to_string(), "package");
@@ -170,24 +170,24 @@ fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     }
 }
 
-fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
+fn emit_element(emit: &mut Emitter<'_>, element: Element<'_>) {
     match element {
-        Element::Message(it) => message(emit, it),
-        Element::Field(it) if it.is_extension() => extension(emit, it),
+        Element::Message(it) => emit_message(emit, it),
+        Element::Field(it) if it.is_extension() => emit_extension(emit, it),
         Element::Field(it) => {
             if let Some(parent) = it.parent() {
-                field(emit, it, parent);
+                emit_field(emit, it, parent);
             }
         }
-        Element::Oneof(it) => oneof(emit, it),
-        Element::Enum(it) => enumeration(emit, it),
-        Element::EnumValue(it) => enum_value(emit, it),
-        Element::Service(it) => service(emit, it),
-        Element::Method(it) => method(emit, it),
+        Element::Oneof(it) => emit_oneof(emit, it),
+        Element::Enum(it) => emit_enumeration(emit, it),
+        Element::EnumValue(it) => emit_enum_value(emit, it),
+        Element::Service(it) => emit_service(emit, it),
+        Element::Method(it) => emit_method(emit, it),
     }
 }
 
-fn message(emit: &mut Emitter<'_>, message: Message<'_>) {
+fn emit_message(emit: &mut Emitter<'_>, message: Message<'_>) {
     let name = declared(message.parent(), message.name());
     emit.add(format!("{U}.{name}"), "struct");
     if api(message) != Api::Open {
@@ -195,15 +195,19 @@ fn message(emit: &mut Emitter<'_>, message: Message<'_>) {
     }
 }
 
-fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
+/// The form of a member of the struct of a message.
+fn member_form(name: &str) -> String {
+    format!("{U}.{P}.{name}")
+}
+
+fn emit_field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
     let names = emit.names.of(parent);
     let name = names.go.field(field, parent);
     let (got, shapes) = getter(field);
     let shapes: Vec<&MarkedType> = shapes.iter().collect();
     let held = format!("{}{got}", if by_pointer(field) { "*" } else { "" });
-    let own = |name: &str| format!("{U}.{P}.{name}");
     let api = api(parent);
-    emit.shaped(own(&format!("Get{name}")), &format!("func() {got}"), &shapes);
+    emit.shaped(member_form(&format!("Get{name}")), &format!("func() {got}"), &shapes);
     let is_member = field.oneof().is_some_and(|oneof| !oneof.is_synthetic());
     if api != Api::Opaque {
         if is_member {
@@ -216,14 +220,14 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
             emit.case(field, format!("{U}.{P}_{wrapper}"), "struct");
             emit.shaped(format!("{U}.{P}_{wrapper}.{name}"), &got, &shapes);
         } else {
-            emit.shaped(own(name), &held, &shapes);
+            emit.shaped(member_form(name), &held, &shapes);
         }
     }
     if api != Api::Open {
-        emit.shaped(own(&format!("Set{name}")), &format!("func({got})"), &shapes);
+        emit.shaped(member_form(&format!("Set{name}")), &format!("func({got})"), &shapes);
         if field.cardinality() == Cardinality::Singular && field.presence() != Presence::Implicit {
-            emit.add(own(&format!("Has{name}")), "func() bool");
-            emit.add(own(&format!("Clear{name}")), "func()");
+            emit.add(member_form(&format!("Has{name}")), "func() bool");
+            emit.add(member_form(&format!("Clear{name}")), "func()");
         }
         let built = if is_member && by_pointer(field) { format!("*{got}") } else { held };
         emit.shaped(format!("{U}.{P}_builder.{name}"), &built, &shapes);
@@ -233,7 +237,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, parent: Message<'_>) {
     }
 }
 
-fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
+fn emit_oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     let parent = oneof.message();
     let names = emit.names.of(parent);
     let name = names.go.oneof(oneof);
@@ -249,7 +253,7 @@ fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     }
 }
 
-fn extension(emit: &mut Emitter<'_>, field: Field<'_>) {
+fn emit_extension(emit: &mut Emitter<'_>, field: Field<'_>) {
     let held = format!("{}{}", if by_pointer(field) { "*" } else { "" }, getter(field).0);
     let extendee = field.extendee().map_or(MarkedType::plain("?"), message_type);
     let name = camel(field.name());
@@ -261,7 +265,7 @@ fn extension(emit: &mut Emitter<'_>, field: Field<'_>) {
     );
 }
 
-fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>) {
+fn emit_enumeration(emit: &mut Emitter<'_>, it: Enum<'_>) {
     let name = format!("{U}.{}", declared(it.parent(), it.name()));
     emit.add(name.clone(), "int32");
     emit.add(format!("{name}_name"), "map[int32]string");
@@ -276,7 +280,7 @@ fn enumeration(emit: &mut Emitter<'_>, it: Enum<'_>) {
     }
 }
 
-fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
+fn emit_enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     let it = value.parent();
     let ty = enum_type(it);
     let scope = match it.parent() {
@@ -318,7 +322,7 @@ fn without_prefix<'n>(name: &'n str, prefix: &str) -> &'n str {
     if is_name { rest } else { name }
 }
 
-fn service(emit: &mut Emitter<'_>, service: Service<'_>) {
+fn emit_service(emit: &mut Emitter<'_>, service: Service<'_>) {
     let name = camel(service.name());
     emit.add(format!("{U}.{name}Client"), "interface");
     emit.add(
@@ -330,11 +334,15 @@ fn service(emit: &mut Emitter<'_>, service: Service<'_>) {
     emit.add(format!("{U}.Unimplemented{name}Server"), "struct");
 }
 
-fn method(emit: &mut Emitter<'_>, method: Method<'_>) {
+/// The type of a request or response; a question mark if it does not link.
+fn payload_type(message: Option<Message<'_>>) -> MarkedType {
+    message.map_or(MarkedType::plain("?"), message_type)
+}
+
+fn emit_method(emit: &mut Emitter<'_>, method: Method<'_>) {
     let name = camel(method.name());
     emit.owner = camel(method.service().name());
-    let shape = |message: Option<Message<'_>>| message.map_or(MarkedType::plain("?"), message_type);
-    let types = [&shape(method.input()), &shape(method.output())];
+    let types = [&payload_type(method.input()), &payload_type(method.output())];
     let (client, server) = match (method.decl().client_streaming, method.decl().server_streaming) {
         (false, false) => (
             "func(context.Context, *{0}, ...grpc.CallOption) (*{1}, error)",

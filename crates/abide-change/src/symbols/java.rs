@@ -37,11 +37,11 @@ impl Generator for Java {
     }
 
     fn emit_file(&self, emit: &mut Emitter<'_>, it: File<'_>) {
-        file(emit, it);
+        emit_file(emit, it);
     }
 
     fn emit_element(&self, emit: &mut Emitter<'_>, it: Element<'_>, _: FileFlags) {
-        element(emit, it);
+        emit_element(emit, it);
     }
 }
 
@@ -138,7 +138,7 @@ fn value_types(field: Field<'_>) -> (MarkedType, MarkedType) {
     }
 }
 
-fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+fn emit_file(emit: &mut Emitter<'_>, file: File<'_>) {
     if let Some(message) = file.messages().next() {
         let name = joined(&unit(Element::Message(message)).prefix, message.name());
         emit.add(name, "class");
@@ -148,7 +148,7 @@ fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     emit.add(in_class(file).prefix, "class");
 }
 
-fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
+fn emit_element(emit: &mut Emitter<'_>, element: Element<'_>) {
     let scope = if enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
     match element {
         Element::Message(it) => {
@@ -158,14 +158,14 @@ fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
         }
         Element::Field(it) => {
             if it.is_extension() {
-                extension(emit, it, &scope);
+                emit_extension(emit, it, &scope);
             } else {
-                field(emit, it);
+                emit_field(emit, it);
             }
             let constant = it.name().to_ascii_uppercase();
             emit.add(format!("{scope}.{constant}_FIELD_NUMBER"), "int");
         }
-        Element::Oneof(it) => oneof(emit, it),
+        Element::Oneof(it) => emit_oneof(emit, it),
         Element::Enum(it) => {
             let kind = if is_large(it) { "class" } else { "enum" };
             emit.add(format!("{scope}.{}", it.name()), kind);
@@ -175,9 +175,9 @@ fn element(emit: &mut Emitter<'_>, element: Element<'_>) {
                 emit.shaped(name, pattern, &[&enum_type(it)]);
             }
         }
-        Element::EnumValue(it) => enum_value(emit, it),
-        Element::Service(it) => service(emit, it),
-        Element::Method(it) => method(emit, it),
+        Element::EnumValue(it) => emit_enum_value(emit, it),
+        Element::Service(it) => emit_service(emit, it),
+        Element::Method(it) => emit_method(emit, it),
     }
 }
 
@@ -202,7 +202,7 @@ impl Accessors<'_, '_> {
     }
 }
 
-fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
+fn emit_field(emit: &mut Emitter<'_>, field: Field<'_>) {
     let (value, boxed) = value_types(field);
     let is_open = is_open(field, "pb.java");
     let names = field.parent().map(|parent| (emit.names.of(parent), place_of(field, parent)));
@@ -212,11 +212,11 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
     match field.cardinality() {
         Cardinality::Map => {
             if let Some([key, value]) = entries(field) {
-                map(&mut it, key, value);
+                emit_map(&mut it, key, value);
             }
         }
-        Cardinality::Repeated => repeated(&mut it, field, is_open),
-        Cardinality::Singular => singular(&mut it, field, is_open),
+        Cardinality::Repeated => emit_repeated(&mut it, field, is_open),
+        Cardinality::Singular => emit_singular(&mut it, field, is_open),
     }
     it.build("clear", "", "Builder()");
     if let Some(oneof) = field.oneof()
@@ -228,7 +228,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>) {
     }
 }
 
-fn singular(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
+fn emit_singular(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
     it.get("get", "", "{0}()");
     it.build("set", "", "Builder({0})");
     match field.ty() {
@@ -253,7 +253,7 @@ fn singular(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
     }
 }
 
-fn repeated(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
+fn emit_repeated(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
     let is_string = field.ty() == Type::Scalar(Scalar::String);
     if is_string {
         it.get("get", "List", "com.google.protobuf.ProtocolStringList()");
@@ -292,7 +292,7 @@ fn repeated(it: &mut Accessors<'_, '_>, field: Field<'_>, is_open: bool) {
     }
 }
 
-fn map(it: &mut Accessors<'_, '_>, key: Field<'_>, value: Field<'_>) {
+fn emit_map(it: &mut Accessors<'_, '_>, key: Field<'_>, value: Field<'_>) {
     let is_open = is_open(value, "pb.java");
     let ((key, boxed_key), (held, boxed)) = (value_types(key), value_types(value));
     it.shapes = vec![key, boxed_key, held, boxed];
@@ -315,7 +315,7 @@ fn map(it: &mut Accessors<'_, '_>, key: Field<'_>, value: Field<'_>) {
     }
 }
 
-fn extension(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
+fn emit_extension(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
     let extendee = field.extendee().map_or(MarkedType::plain("?"), message_type);
     let pattern = match field.cardinality() {
         Cardinality::Singular => "GeneratedExtension<{0}, {1}>",
@@ -329,7 +329,7 @@ fn extension(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
     emit.shaped(format!("{scope}.{name}"), pattern, &[&extendee, &value_types(field).1]);
 }
 
-fn oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
+fn emit_oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
     let name = camel(oneof.name(), true);
     emit.add(format!("{U}.{P}.get{name}Case"), format!("{name}Case()"));
     emit.add(format!("{U}.{P}.Builder.clear{name}"), "Builder()");
@@ -349,7 +349,7 @@ fn constant(is_constant: bool) -> &'static str {
 }
 
 /// A value that shares its number with an earlier one is a field of the class.
-fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
+fn emit_enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     let it = value.parent();
     emit.owner = nested(it.parent(), it.name());
     let first = it.value_numbered(value.number());
@@ -358,7 +358,7 @@ fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     emit.add(format!("{U}.{E}.{}_VALUE", value.name()), "int");
 }
 
-fn service(emit: &mut Emitter<'_>, service: Service<'_>) {
+fn emit_service(emit: &mut Emitter<'_>, service: Service<'_>) {
     let name = service.name();
     emit.add(format!("{U}.{name}Grpc"), "class");
     emit.add(format!("{U}.{name}Grpc.{name}BlockingStub"), "class");
@@ -367,11 +367,15 @@ fn service(emit: &mut Emitter<'_>, service: Service<'_>) {
     emit.add(format!("{U}.{name}Grpc.{name}ImplBase"), "class");
 }
 
-fn method(emit: &mut Emitter<'_>, method: Method<'_>) {
+/// The type of a request or response; a question mark if it does not link.
+fn payload_type(message: Option<Message<'_>>) -> MarkedType {
+    message.map_or(MarkedType::plain("?"), message_type)
+}
+
+fn emit_method(emit: &mut Emitter<'_>, method: Method<'_>) {
     let name = without_keyword(camel(method.name(), false));
     emit.owner = method.service().name().to_owned();
-    let shape = |message: Option<Message<'_>>| message.map_or(MarkedType::plain("?"), message_type);
-    let types = [&shape(method.input()), &shape(method.output())];
+    let types = [&payload_type(method.input()), &payload_type(method.output())];
     let (blocking, base) = match (method.decl().client_streaming, method.decl().server_streaming) {
         (false, false) => (Some("{1}({0})"), "void({0}, io.grpc.stub.StreamObserver<{1}>)"),
         (false, true) => {

@@ -168,26 +168,32 @@ pub(crate) fn loss_by_use(
     let same_unit = old_unit.prefix == new_unit.prefix && imports
         || by_flags
         || provides(generator, (&old_unit, old.file()), (&new_unit, new.file()));
-    let in_unit = |name: &str, unit: &Unit| {
-        name.strip_prefix(unit.prefix.as_str()).unwrap_or(name).to_owned()
-    };
-    let same_name = in_unit(&was.name, &old_unit) == in_unit(&is.name, &new_unit);
+    let same_name = remove_prefix(&was, &old_unit) == remove_prefix(&is, &new_unit);
     if !generator.is_typed() || same_unit && same_name {
         return None;
     }
-    let uses = |symbol: &GeneratedSymbol, ty: Element<'_>| match ty {
-        Element::Message(it) => symbol.types.contains(&Type::Message(it.id)),
-        Element::Enum(it) => symbol.types.contains(&Type::Enum(it.id)),
-        _ => false,
-    };
     let before =
-        symbols_with(old_names, language, old_user).into_iter().find(|it| uses(it, old))?;
+        symbols_with(old_names, language, old_user).into_iter().find(|it| has_type(it, old))?;
     let mut after = symbols_with(new_names, language, new_user).into_iter();
-    let after = after.find(|it| it.form == before.form && uses(it, new))?;
+    let after = after.find(|it| it.form == before.form && has_type(it, new))?;
     Some(match before.signature == after.signature {
         false => Loss::Changed { old: before, new: after },
         true => Loss::Moved { old: was, from: old_unit.import, to: new_unit.import },
     })
+}
+
+/// The name of a symbol inside its unit.
+fn remove_prefix<'s>(symbol: &'s GeneratedSymbol, unit: &Unit) -> &'s str {
+    symbol.name.strip_prefix(unit.prefix.as_str()).unwrap_or(&symbol.name)
+}
+
+/// Returns true if the signature of a symbol has this message or enum.
+fn has_type(symbol: &GeneratedSymbol, ty: Element<'_>) -> bool {
+    match ty {
+        Element::Message(it) => symbol.types.contains(&Type::Message(it.id)),
+        Element::Enum(it) => symbol.types.contains(&Type::Enum(it.id)),
+        _ => false,
+    }
 }
 
 /// Returns true if other files provide what users imported from a removed one: all files of
@@ -198,9 +204,9 @@ pub(crate) fn stays_imported<'t>(
     mut left: impl Iterator<Item = File<'t>>,
 ) -> bool {
     let generator = language.generator();
-    let import = |file| generator.file_unit(file).import;
+    let imported = generator.file_unit(gone).import;
     generator.is_unnamed(gone)
-        || generator.imports_packages() && left.any(|it| import(it) == import(gone))
+        || generator.imports_packages() && left.any(|it| generator.file_unit(it).import == imported)
 }
 
 fn first_loss(
@@ -244,14 +250,14 @@ fn same_signature(
     new: &GeneratedSymbol,
     pairs: &dyn Correspondence,
 ) -> bool {
-    let same_type = |(old, new): (&Type, &Type)| match (*old, *new) {
-        (Type::Message(old), Type::Message(new)) => pairs.same_message(old, new),
-        (Type::Enum(old), Type::Enum(new)) => pairs.same_enum(old, new),
-        (old, new) => old == new,
-    };
+    let mut types = old.types.iter().zip(&new.types);
     old.shape == new.shape
         && old.types.len() == new.types.len()
-        && old.types.iter().zip(&new.types).all(same_type)
+        && types.all(|(old, new)| match (*old, *new) {
+            (Type::Message(old), Type::Message(new)) => pairs.same_message(old, new),
+            (Type::Enum(old), Type::Enum(new)) => pairs.same_enum(old, new),
+            (old, new) => old == new,
+        })
 }
 
 /// Returns true if what moved from the old unit to the new one is still reached by the

@@ -31,11 +31,11 @@ impl Generator for Python {
     }
 
     fn emit_file(&self, emit: &mut Emitter<'_>, it: File<'_>) {
-        file(emit, it);
+        emit_file(emit, it);
     }
 
     fn emit_element(&self, emit: &mut Emitter<'_>, it: Element<'_>, flags: FileFlags) {
-        element(emit, it, flags);
+        emit_element(emit, it, flags);
     }
 }
 
@@ -48,7 +48,7 @@ fn module(file: File<'_>) -> String {
     format!("{}{}", stem(file.path()).replace('-', "_").replace('/', "."), PYTHON.suffix)
 }
 
-fn file(emit: &mut Emitter<'_>, file: File<'_>) {
+fn emit_file(emit: &mut Emitter<'_>, file: File<'_>) {
     emit.add(U.to_string(), "module");
     if FileFlags::of(&Python, file).generic_services
         && let Some(service) = file.services().next()
@@ -68,20 +68,20 @@ fn file(emit: &mut Emitter<'_>, file: File<'_>) {
     }
 }
 
-fn element(emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags) {
+fn emit_element(emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags) {
     let scope = if enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
     match element {
         Element::Message(it) => emit.add(format!("{scope}.{}", it.name()), "message"),
-        Element::Field(it) => field(emit, it, &scope),
+        Element::Field(it) => emit_field(emit, it, &scope),
         Element::Oneof(it) => {
             emit.add(format!("{scope}.WhichOneof('{}')", it.name()), "Optional[str]");
             emit.add(format!("{scope}.HasField('{}')", it.name()), "bool");
             emit.add(format!("{scope}.ClearField('{}')", it.name()), "None");
         }
         Element::Enum(it) => emit.add(format!("{scope}.{}", it.name()), "enum"),
-        Element::EnumValue(it) => enum_value(emit, it),
-        Element::Service(it) => service(emit, it, flags),
-        Element::Method(it) => method(emit, it, flags),
+        Element::EnumValue(it) => emit_enum_value(emit, it),
+        Element::Service(it) => emit_service(emit, it, flags),
+        Element::Method(it) => emit_method(emit, it, flags),
     }
 }
 
@@ -101,7 +101,7 @@ fn value_type(field: Field<'_>) -> MarkedType {
     }
 }
 
-fn field(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
+fn emit_field(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
     let name = field.name();
     let own = format!("{scope}.{name}");
     let value = value_type(field);
@@ -129,7 +129,7 @@ fn field(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
     emit.add(format!("{scope}.{}_FIELD_NUMBER", name.to_ascii_uppercase()), "int");
 }
 
-fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
+fn emit_enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     let name = value.name();
     emit.owner = nested(value.parent().parent(), value.parent().name());
     emit.values = match value.parent().parent() {
@@ -140,7 +140,7 @@ fn enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     emit.add(format!("{G}{name}"), "int");
 }
 
-fn service(emit: &mut Emitter<'_>, service: Service<'_>, flags: FileFlags) {
+fn emit_service(emit: &mut Emitter<'_>, service: Service<'_>, flags: FileFlags) {
     let name = service.name();
     emit.add(format!("{U}_grpc.{name}Stub"), "class");
     emit.add(format!("{U}_grpc.{name}Servicer"), "class");
@@ -151,11 +151,15 @@ fn service(emit: &mut Emitter<'_>, service: Service<'_>, flags: FileFlags) {
     }
 }
 
-fn method(emit: &mut Emitter<'_>, method: Method<'_>, flags: FileFlags) {
+/// The type of a request or response; a question mark if it does not link.
+fn payload_type(message: Option<Message<'_>>) -> MarkedType {
+    message.map_or(MarkedType::plain("?"), message_type)
+}
+
+fn emit_method(emit: &mut Emitter<'_>, method: Method<'_>, flags: FileFlags) {
     let name = method.name();
     emit.owner = method.service().name().to_owned();
-    let shape = |message: Option<Message<'_>>| message.map_or(MarkedType::plain("?"), message_type);
-    let types = [&shape(method.input()), &shape(method.output())];
+    let types = [&payload_type(method.input()), &payload_type(method.output())];
     let pattern = match (method.decl().client_streaming, method.decl().server_streaming) {
         (false, false) => "unary_unary({0}, {1})",
         (true, false) => "stream_unary({0}, {1})",
