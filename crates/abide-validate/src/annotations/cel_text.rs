@@ -3,7 +3,6 @@
 /// A CEL expression without comments, and with white space only where two words
 /// would join. Source: the lexis of the CEL specification.
 pub(crate) fn normalize_cel(text: &str) -> String {
-    let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut space = false;
@@ -18,18 +17,14 @@ pub(crate) fn normalize_cel(text: &str) -> String {
             at += bytes[at..].iter().position(|&it| it == b'\n').unwrap_or(bytes.len() - at);
             continue;
         } else if matches!(byte, b'"' | b'\'') {
-            let start = bytes[..at].iter().rposition(|&it| !word(it)).map_or(0, |it| it + 1);
+            let start = bytes[..at].iter().rposition(|&it| !is_word(it)).map_or(0, |it| it + 1);
             let mark = &bytes[start..at];
             let raw = mark.len() <= 2 && mark.iter().any(|it| matches!(it, b'r' | b'R'));
             find_string_end(bytes, at, raw)
         } else {
             at + 1
         };
-        let together = |last: u8| word(last) && (word(byte) || matches!(byte, b'"' | b'\''));
-        // No grammar rule gives `- -1` and `--1` different meanings, but two
-        // operators are kept apart anyway.
-        let operators = |last: u8| last == byte && matches!(byte, b'-' | b'!' | b'/' | b'&' | b'|');
-        if space && out.last().is_some_and(|&last| together(last) || operators(last)) {
+        if space && out.last().is_some_and(|&last| would_join(last, byte)) {
             out.push(b' ');
         }
         space = false;
@@ -37,6 +32,18 @@ pub(crate) fn normalize_cel(text: &str) -> String {
         at = end;
     }
     String::from_utf8_lossy(&out).into_owned()
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii()
+}
+
+/// Returns true if two tokens would be one without space between them.
+fn would_join(last: u8, next: u8) -> bool {
+    // No grammar rule gives `- -1` and `--1` different meanings, but two
+    // operators are kept apart anyway.
+    is_word(last) && (is_word(next) || matches!(next, b'"' | b'\''))
+        || last == next && matches!(next, b'-' | b'!' | b'/' | b'&' | b'|')
 }
 
 fn find_string_end(bytes: &[u8], start: usize, raw: bool) -> usize {

@@ -191,6 +191,7 @@ impl FacetReader<'_, '_> {
 
 /// The nanoseconds of a duration or timestamp.
 pub(crate) fn read_nanos(tree: &Tree, message: &value::Message) -> i128 {
-    let part = |name| i128::from(message.get_i64(tree, name).unwrap_or_default());
-    part("seconds") * SECOND + part("nanos")
+    let seconds = message.get_i64(tree, "seconds").unwrap_or_default();
+    let nanos = message.get_i64(tree, "nanos").unwrap_or_default();
+    i128::from(seconds) * SECOND + i128::from(nanos)
 }

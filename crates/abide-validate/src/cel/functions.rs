@@ -59,6 +59,14 @@ struct Overload {
     result: TypeSlot,
 }
 
+impl Overload {
+    /// Returns true if it takes arguments of these types.
+    fn takes(&self, arguments: &[CelType]) -> bool {
+        self.parameters.len() == arguments.len()
+            && arguments.iter().zip(self.parameters).all(|(it, slot)| it.fits(&slot.cel_type()))
+    }
+}
+
 const fn member(name: &'static str, parameters: &'static [TypeSlot], result: TypeSlot) -> Overload {
     Overload { name, member: true, parameters, result }
 }
@@ -195,13 +203,8 @@ pub(super) fn is_function(name: &str) -> bool {
 /// The type of a call; `None` if no function takes these arguments. The target of a
 /// call of a member is its first argument.
 pub(super) fn find_result(name: &str, member: bool, arguments: &[CelType]) -> Option<CelType> {
-    let fits = |overload: &&Overload| {
-        overload.name == name
-            && overload.member == member
-            && overload.parameters.len() == arguments.len()
-            && arguments.iter().zip(overload.parameters).all(|(it, slot)| it.fits(&slot.cel_type()))
-    };
-    let results = OVERLOADS.iter().filter(fits).map(|it| it.result.cel_type());
+    let named = OVERLOADS.iter().filter(|it| it.name == name && it.member == member);
+    let results = named.filter(|it| it.takes(arguments)).map(|it| it.result.cel_type());
     results.reduce(|a, b| if a == b { a } else { CelType::Dyn })
 }
 

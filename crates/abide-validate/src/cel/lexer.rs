@@ -95,8 +95,8 @@ impl<'t> Lexer<'t> {
             TokenKind::Name(name.to_owned())
         } else if first == b'`' {
             self.at += 1;
-            let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-/ ".contains(&byte);
-            let name = self.take(letter).to_owned();
+            let name = self.take(|byte| byte.is_ascii_alphanumeric() || b"_.-/ ".contains(&byte));
+            let name = name.to_owned();
             if name.is_empty() || !self.rest().starts_with('`') {
                 return Err(CelError::new(start..self.at, "a name between backticks is malformed"));
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use abide_schema::{Cardinality, Enum, Field, Message, MessageId, Package, Scalar, Tree, Type};
+use abide_schema::{Cardinality, Field, Message, MessageId, Package, Scalar, Tree, Type};
 
 /// The type of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,15 +177,15 @@ pub(crate) fn find_message<'t>(tree: &'t Tree, full_name: &str) -> Option<Messag
 /// writes it: `acme.v1.Color.RED`.
 pub(super) fn find_enum_value(tree: &Tree, full_name: &str) -> Option<i32> {
     let (scope, value) = full_name.rsplit_once('.')?;
-    let number = |it: Enum<'_>| it.value_named(value).map(|it| it.number());
     if let Some((message, name)) = scope.rsplit_once('.')
         && let Some(message) = find_message(tree, message)
     {
-        return message.enums().find(|it| it.name() == name).and_then(number);
+        let item = message.enums().find(|it| it.name() == name)?;
+        return item.value_named(value).map(|it| it.number());
     }
     find_declared(tree, scope, |package, name| {
         let mut enums = package.files().flat_map(|it| it.enums());
-        enums.find(|it| it.name() == name).and_then(number)
+        enums.find(|it| it.name() == name)?.value_named(value).map(|it| it.number())
     })
 }
 

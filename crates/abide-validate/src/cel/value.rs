@@ -343,8 +343,9 @@ fn is_set(message: &value::Message, field: FieldId, is_implicit: bool) -> bool {
 }
 
 fn read_nanos(tree: &Tree, message: &value::Message) -> i128 {
-    let part = |name| i128::from(message.get_i64(tree, name).unwrap_or_default());
-    part("seconds") * NANOS + part("nanos")
+    let seconds = message.get_i64(tree, "seconds").unwrap_or_default();
+    let nanos = message.get_i64(tree, "nanos").unwrap_or_default();
+    i128::from(seconds) * NANOS + i128::from(nanos)
 }
 
 /// The order of a float and an integer, without rounding the integer.

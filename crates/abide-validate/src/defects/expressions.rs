@@ -122,8 +122,7 @@ impl ExpressionSubject<'_, '_> {
             Some((entry, entry.value.as_str().filter(|it| !it.is_empty())?))
         };
         if let Some((at, id)) = set("id") {
-            let letter = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
-            if !id.chars().all(letter) {
+            if !id.chars().all(|it| it.is_ascii_alphanumeric() || "._-".contains(it)) {
                 let why = "an id has only letters, digits, `.`, `_` and `-`";
                 let message = format!("the id of an expression of {noun} is malformed");
                 found.push(self.build_defect(at, message).because(why));

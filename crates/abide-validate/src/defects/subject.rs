@@ -161,8 +161,8 @@ impl<'t> MessageAnnotation<'t> {
 /// The seconds and nanoseconds of a duration or timestamp.
 pub(super) fn read_seconds_and_nanos(tree: &Tree, value: &Value) -> Option<(i64, i64)> {
     let message = value.as_message()?;
-    let part = |name| message.get_i64(tree, name).unwrap_or_default();
-    Some((part("seconds"), part("nanos")))
+    let seconds = message.get_i64(tree, "seconds").unwrap_or_default();
+    Some((seconds, message.get_i64(tree, "nanos").unwrap_or_default()))
 }
 
 impl ConstraintDefect {

@@ -226,14 +226,16 @@ fn hostname(text: &str, strict: bool) -> bool {
         return false;
     }
     let text = text.strip_suffix('.').unwrap_or(text);
-    let label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
-    };
     let last = text.rsplit('.').next().unwrap_or_default();
-    text.split('.').all(label) && !(strict && last.bytes().all(|it| it.is_ascii_digit()))
+    text.split('.').all(is_label) && !(strict && has_digits(last))
+}
+
+/// Returns true if a text may be one part of a host name.
+fn is_label(text: &str) -> bool {
+    (1..=63).contains(&text.len())
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+        && text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
 }
 
 fn ipv4(text: &str) -> Option<u32> {
@@ -286,8 +288,7 @@ fn host_and_port(text: &str) -> bool {
 fn uri(text: &str, relative: bool) -> bool {
     let (rest, fragment) = text.split_once('#').map_or((text, None), |(a, b)| (a, Some(b)));
     let (rest, query) = rest.split_once('?').map_or((rest, None), |(a, b)| (a, Some(b)));
-    let tail = |part: Option<&str>| part.is_none_or(|part| of_characters(part, ":@/?"));
-    if !tail(fragment) || !tail(query) {
+    if [fragment, query].into_iter().flatten().any(|it| !of_characters(it, ":@/?")) {
         return false;
     }
     let scheme = rest.split_once(':').filter(|(scheme, _)| {
@@ -314,20 +315,24 @@ fn uri(text: &str, relative: bool) -> bool {
     }
 }
 
+/// Returns true if a text has only digits, or nothing.
+fn has_digits(text: &str) -> bool {
+    text.bytes().all(|it| it.is_ascii_digit())
+}
+
 fn authority(text: &str) -> bool {
     let host = match text.rsplit_once('@') {
         Some((user, host)) if of_characters(user, ":") => host,
         Some(_) => return false,
         None => text,
     };
-    let digits = |port: &str| port.bytes().all(|it| it.is_ascii_digit());
     if let Some(literal) = host.strip_prefix('[') {
         let Some((literal, port)) = literal.split_once(']') else { return false };
-        let port = port.is_empty() || port.strip_prefix(':').is_some_and(digits);
+        let port = port.is_empty() || port.strip_prefix(':').is_some_and(has_digits);
         return port && ip_literal(literal);
     }
     let (name, port) = host.split_once(':').unwrap_or((host, ""));
-    digits(port) && of_characters(name, "") && percent_is_utf8(name)
+    has_digits(port) && of_characters(name, "") && percent_is_utf8(name)
 }
 
 fn ip_literal(text: &str) -> bool {
