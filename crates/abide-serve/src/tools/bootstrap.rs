@@ -10,6 +10,8 @@ use clap::Args;
 use serde_json::{Value, json};
 use tracing::error;
 
+use crate::error::Error;
+
 /// The cluster that the proxy finds the management server in.
 const SERVER: &str = "abide-serve";
 
@@ -31,7 +33,7 @@ pub(crate) struct BootstrapArgs {
     file: PathBuf,
 
     /// The host of the management server
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = parse_host)]
     xds_address: String,
 
     /// The port of the management server
@@ -61,15 +63,110 @@ pub(crate) struct BootstrapArgs {
     /// Ask for what changed instead of the state of the world
     #[arg(long)]
     delta: bool,
+
+    /// The major of resources, for manifests that name it: there is `v3`
+    #[arg(long, value_name = "MAJOR", default_value = "v3", value_parser = ["v3"], hide = true)]
+    xds_resource_version: String,
+
+    /// A folder for two files that name the certificates, so that the proxy notices when they are replaced
+    #[arg(long, value_name = "DIR", requires = "envoy_cafile")]
+    resources_dir: Option<PathBuf>,
+}
+
+/// Takes the name or the IP address of a host. A proxy would look up anything else by DNS for ever.
+fn parse_host(text: &str) -> Result<String, Error> {
+    let is_label = |it: &str| {
+        let is_inner = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
+        (1..64).contains(&it.len()) && it.chars().all(is_inner)
+    };
+    let is_name = text.len() < 254 && text.trim_end_matches('.').split('.').all(is_label);
+    match is_name || text.parse::<IpAddr>().is_ok() {
+        true => Ok(text.to_owned()),
+        false => Err(Error::Argument(
+            "expected the name or the IP address of a host, such as `abide.example`: a proxy asks the \
+             management server over TCP"
+                .to_owned(),
+        )),
+    }
 }
 
 pub(crate) fn bootstrap(args: &BootstrapArgs) -> ExitCode {
-    match write(&args.file, &text(args)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            error!(context = "bootstrap", "cannot write `{}`: {error}", args.file.display());
-            ExitCode::FAILURE
+    let folder = args.resources_dir.as_deref().map(|it| (it, fs::create_dir_all(it)));
+    if let Some((folder, Err(error))) = folder {
+        error!(context = "bootstrap", "cannot make `{}`: {error}", folder.display());
+        return ExitCode::FAILURE;
+    }
+    // The bootstrap comes last: it names the others.
+    let files = secret_files(args).into_iter().chain([(args.file.clone(), text(args))]);
+    for (path, text) in files {
+        if let Err(error) = write(&path, &text) {
+            error!(context = "bootstrap", "cannot write `{}`: {error}", path.display());
+            return ExitCode::FAILURE;
         }
+    }
+    ExitCode::SUCCESS
+}
+
+/// The secrets of the proxy, which are the names of these files, too.
+const CERTIFICATE: &str = "xds-tls-certificate";
+const VALIDATION: &str = "xds-validation-context";
+
+/// Where the file of a secret is, if secrets are in files of their own.
+fn secret_path(args: &BootstrapArgs, name: &str) -> Option<PathBuf> {
+    args.resources_dir.as_ref().map(|it| it.join(format!("{name}.json")))
+}
+
+/// The files of secrets with their texts. A proxy reads them again when they or what they name change.
+fn secret_files(args: &BootstrapArgs) -> Vec<(PathBuf, String)> {
+    let (Some(authority), Some(certificate), Some(key)) =
+        (&args.envoy_cafile, &args.envoy_cert_file, &args.envoy_key_file)
+    else {
+        return Vec::new();
+    };
+    let file = |name: &str, kind: &str, secret: Value| {
+        let ty = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret";
+        let response = json!({ "resources": [{ "@type": ty, "name": name, kind: secret }] });
+        Some((secret_path(args, name)?, format!("{response:#}\n")))
+    };
+    let files = [
+        file(CERTIFICATE, "tls_certificate", certificate_of(certificate, key)),
+        file(VALIDATION, "validation_context", validation_of(args, authority)),
+    ];
+    files.into_iter().flatten().collect()
+}
+
+fn certificate_of(certificate: &Path, key: &Path) -> Value {
+    json!({ "certificate_chain": { "filename": certificate }, "private_key": { "filename": key } })
+}
+
+/// How the management server is known. Not every server that the authority vouches for is this one.
+fn validation_of(args: &BootstrapArgs, authority: &Path) -> Value {
+    let is_ip = args.xds_address.parse::<IpAddr>().is_ok();
+    let (kind, name) = (if is_ip { "IP_ADDRESS" } else { "DNS" }, &args.xds_address);
+    json!({
+        "trusted_ca": { "filename": authority },
+        "match_typed_subject_alt_names": [{ "san_type": kind, "matcher": { "exact": name } }],
+    })
+}
+
+/// The part of a TLS context that shows a certificate and checks that of the server.
+fn tls_of(args: &BootstrapArgs, authority: &Path, certificate: &Path, key: &Path) -> Value {
+    let source = |name: &str, path: PathBuf| {
+        let source =
+            json!({ "path_config_source": { "path": path }, "resource_api_version": "V3" });
+        json!({ "name": name, "sds_config": source })
+    };
+    match (secret_path(args, CERTIFICATE), secret_path(args, VALIDATION)) {
+        (Some(own), Some(validation)) => json!({
+            "alpn_protocols": ["h2"],
+            "tls_certificate_sds_secret_configs": [source(CERTIFICATE, own)],
+            "validation_context_sds_secret_config": source(VALIDATION, validation),
+        }),
+        _ => json!({
+            "alpn_protocols": ["h2"],
+            "tls_certificates": [certificate_of(certificate, key)],
+            "validation_context": validation_of(args, authority),
+        }),
     }
 }
 
@@ -126,27 +223,12 @@ fn server(args: &BootstrapArgs) -> Value {
     if let (Some(authority), Some(certificate), Some(key)) =
         (&args.envoy_cafile, &args.envoy_cert_file, &args.envoy_key_file)
     {
-        let is_ip = args.xds_address.parse::<IpAddr>().is_ok();
-        let (kind, name) = (if is_ip { "IP_ADDRESS" } else { "DNS" }, &args.xds_address);
         cluster["transport_socket"] = json!({
             "name": "envoy.transport_sockets.tls",
             "typed_config": {
                 "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
                 "sni": args.xds_address,
-                "common_tls_context": {
-                    "alpn_protocols": ["h2"],
-                    "tls_certificates": [{
-                        "certificate_chain": { "filename": certificate },
-                        "private_key": { "filename": key },
-                    }],
-                    "validation_context": {
-                        "trusted_ca": { "filename": authority },
-                        // Not every server that the authority vouches for is this one.
-                        "match_typed_subject_alt_names": [
-                            { "san_type": kind, "matcher": { "exact": name } },
-                        ],
-                    },
-                },
+                "common_tls_context": tls_of(args, authority, certificate, key),
             },
         });
     }
