@@ -77,6 +77,9 @@ pub(crate) enum Error {
     /// A server that is asked and does not answer as it should.
     #[error("{0}")]
     NoAnswer(String),
+    /// Nobody listens where a server is asked.
+    #[error("{0}")]
+    NobodyListens(String),
     /// A report of a running server that cannot be had.
     #[error("cannot read from `{address}`: {reason}")]
     Report { address: String, reason: String },

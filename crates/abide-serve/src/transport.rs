@@ -12,7 +12,7 @@ pub(crate) use self::body_reader::{
     BodyError, BodyReader, PartialBody, ReadLimits, explain_compression,
 };
 pub(crate) use self::encoding::{EncodedMessage, EncodingCache, MessageBody};
-pub(crate) use self::http_client::{fetch, read_body, send_request};
+pub(crate) use self::http_client::{UNIX, fetch, read_body, send_request};
 pub(crate) use self::memory_budget::{MemoryBudget, Reservation, SMALL};
 pub(crate) use self::requests::{ReadRequest, RequestStream};
 pub(crate) use self::tls::{ReloadingTls, TlsArgs};

@@ -136,7 +136,7 @@ fn an_unexpected_answer_of_the_proxy_is_shown() {
         "health checks of the proxy go on".to_owned(),
         format!("{url}/stats/prometheus` answered 503"),
         "line 1 of the metrics is malformed".to_owned(),
-        "the metrics have no `envoy_http_downstream_cx_active`".to_owned(),
+        "the metrics have no open connections of `ingress_http`".to_owned(),
     ] {
         assert!(said.contains(&text), "{text}\n{said}");
     }
@@ -398,5 +398,86 @@ fn both_pre_stop_hooks_end_in_either_order() {
             assert_eq!(command.join().unwrap(), Some(0));
             assert_eq!(hook.join().unwrap(), (200, "OK".to_owned()));
         });
+    }
+}
+
+/// Somebody on the network holds as many requests as there may wait: probes are answered all the same.
+#[test]
+fn requests_that_wait_leave_room_for_probes() {
+    let folder = TempDir::new().unwrap();
+    let manager = Manager::start(&ready_in(&folder), &[]);
+    let mut held = Vec::new();
+    for _ in 0..66 {
+        let mut stream = manager.connect();
+        write!(stream, "GET /shutdown HTTP/1.1\r\nhost: a\r\n\r\n").unwrap();
+        held.push(stream);
+    }
+    let idle: Vec<TcpStream> = (0..120).map(|_| manager.connect()).collect();
+    assert_eq!(manager.ask("GET /healthz"), (200, "OK".to_owned()));
+    assert_eq!(manager.ask("GET /shutdown").0, 503);
+    drop((held, idle));
+}
+
+#[test]
+fn the_admin_port_may_be_a_socket() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("admin.sock");
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    let answering = thread::spawn(move || {
+        for body in ["OK\n".to_owned(), open(0).1] {
+            let mut reader = BufReader::new(listener.accept().unwrap().0);
+            let mut line = String::new();
+            while reader.read_line(&mut line).unwrap() > 2 {
+                line.clear();
+            }
+            let length = body.len();
+            write!(reader.get_mut(), "HTTP/1.1 200 x\r\ncontent-length: {length}\r\n\r\n{body}")
+                .unwrap();
+        }
+    });
+    let output = Command::new(BINARY)
+        .args(["shutdown", "--admin-address", &path, "--check-delay", "0s", "--ready-file"])
+        .arg(ready_in(&folder))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    assert!(ready_in(&folder).exists());
+    answering.join().unwrap();
+}
+
+#[test]
+fn a_bootstrap_names_a_host() {
+    let folder = TempDir::new().unwrap();
+    let write = |address: &str, more: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("bootstrap").arg(folder.path().join("envoy.json"));
+        command.args(["--xds-address", address, "--xds-port", "18000"]).args(more);
+        command.output().unwrap()
+    };
+    for address in ["/run/xds.sock", "unix:/run/x", "a b", "", "a..b", "http://a"] {
+        let output = write(address, &[]);
+        assert_eq!(output.status.code(), Some(2), "{address}");
+        assert!(
+            said(&output).contains("the name or the IP address of a host"),
+            "{}",
+            said(&output)
+        );
+    }
+    for address in ["abide", "abide.example.", "10.0.0.1", "::1", "a_b.c"] {
+        assert_eq!(write(address, &[]).status.code(), Some(0), "{address}");
+    }
+    // Certificates in files of their own are read again when they change.
+    let resources = folder.path().join("resources");
+    let flags = ["--envoy-cafile", "ca", "--envoy-cert-file", "crt", "--envoy-key-file", "key"];
+    let more = ["--xds-resource-version=v3", "--resources-dir", resources.to_str().unwrap()];
+    let output = write("abide", &[&flags[..], &more].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let text = std::fs::read_to_string(folder.path().join("envoy.json")).unwrap();
+    for name in ["xds-tls-certificate", "xds-validation-context"] {
+        let file = resources.join(format!("{name}.json"));
+        assert!(text.contains(file.to_str().unwrap()), "{text}");
+        let secret = std::fs::read_to_string(file).unwrap();
+        assert!(secret.contains(&format!("\"name\": \"{name}\"")), "{secret}");
     }
 }

@@ -1,14 +1,17 @@
 //! Requests to an admin port, or to another one that speaks HTTP/1.
 
 use std::error::Error;
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
+use hyper::client::conn::http1::SendRequest;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
 use crate::error::Error as ServerError;
@@ -16,7 +19,22 @@ use crate::error::Error as ServerError;
 /// The time that a whole answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Sends a request over a connection of its own. A body is JSON, and may be empty.
+/// The beginning of an address that is the path of a unix-domain socket.
+pub(crate) const UNIX: &str = "unix:";
+
+/// Begins to speak HTTP/1 over a connection.
+async fn shake_hands(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) -> Result<SendRequest<Full<Bytes>>, ServerError> {
+    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+    let (sender, connection) = handshake.map_err(no_answer)?;
+    // It ends with the request: `Connection: close`.
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+/// Sends a request over a connection of its own, to `HOST:PORT` or `unix:PATH`. A body is JSON, and may be
+/// empty.
 ///
 /// # Errors
 /// No answer: ports of gRPC and of TLS answer in another language.
@@ -26,16 +44,24 @@ pub(crate) async fn send_request(
     path: &str,
     body: Bytes,
 ) -> Result<Response<Incoming>, ServerError> {
-    let stream = TcpStream::connect(address).await;
-    let stream = stream.map_err(|error| no_answer(format!("http://{address}{path}: {error}")))?;
-    let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-    let (mut sender, connection) = handshake.map_err(no_answer)?;
-    // It ends with the request: `Connection: close`.
-    tokio::spawn(connection);
+    let failed = |error: std::io::Error| {
+        let message = format!("http://{address}{path}: {error}");
+        match error.kind() {
+            ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
+                ServerError::NobodyListens(message)
+            }
+            _ => no_answer(message),
+        }
+    };
+    let mut sender = match address.strip_prefix(UNIX) {
+        Some(socket) => shake_hands(UnixStream::connect(socket).await.map_err(failed)?).await?,
+        None => shake_hands(TcpStream::connect(address).await.map_err(failed)?).await?,
+    };
+    let host = if address.starts_with(UNIX) { "localhost" } else { address };
     let mut request = Request::builder()
         .method(method)
         .uri(path)
-        .header(hyper::header::HOST, address)
+        .header(hyper::header::HOST, host)
         .header(hyper::header::CONNECTION, "close");
     if !body.is_empty() {
         request = request.header(hyper::header::CONTENT_TYPE, "application/json");

@@ -76,7 +76,7 @@ pub(crate) async fn shutdown(args: &ShutdownArgs) -> ExitCode {
         return ExitCode::FAILURE;
     }
     match end {
-        End::Drained { .. } => ExitCode::SUCCESS,
+        End::Drained { .. } | End::Gone => ExitCode::SUCCESS,
         End::GaveUp { .. } => ExitCode::FAILURE,
     }
 }
@@ -92,6 +92,8 @@ fn report_ready(ready: &ReadyFile) -> io::Result<()> {
 enum End {
     /// No more connections are open than may be.
     Drained { open: u64 },
+    /// The proxy has ended, and its connections with it.
+    Gone,
     /// The time is over. So many were open when they were last counted.
     GaveUp { open: Option<u64> },
 }
@@ -106,19 +108,28 @@ async fn drain(proxy: &impl Proxy, args: &ShutdownArgs) -> End {
         Some(deadline) => timeout_at(deadline, waiting).await.ok(),
         None => Some(waiting.await),
     };
-    end.map_or(End::GaveUp { open }, |open| End::Drained { open })
+    end.unwrap_or(End::GaveUp { open })
 }
 
+/// The number of looks in a row at which nobody listens at the admin port until the proxy is taken to
+/// have ended.
+const LOOKS_AT_NOBODY: u32 = 3;
+
 /// Waits without an end of its own. `last` is the latest count.
-async fn wait(proxy: &impl Proxy, args: &ShutdownArgs, last: &mut Option<u64>) -> u64 {
+async fn wait(proxy: &impl Proxy, args: &ShutdownArgs, last: &mut Option<u64>) -> End {
     let ShutdownArgs { drain_delay, check_delay, check_interval, .. } = *args;
     sleep(drain_delay).await;
-    match fail_health_checks(proxy).await {
+    let failed = fail_health_checks(proxy).await;
+    let is_gone = matches!(failed, Err(ProxyError::Gone { .. }));
+    match failed {
         Ok(()) => info!(context = "shutdown", "health checks of the proxy fail from now on"),
         Err(error) => error!(context = "shutdown", "health checks of the proxy go on: {error}"),
     }
-    sleep(check_delay).await;
+    if !is_gone {
+        sleep(check_delay).await;
+    }
     let mut failures = 0_u32;
+    let mut gone = 0;
     let mut logged = None;
     loop {
         let next = Instant::now() + check_interval;
@@ -127,7 +138,7 @@ async fn wait(proxy: &impl Proxy, args: &ShutdownArgs, last: &mut Option<u64>) -
                 if failures > 1 {
                     info!(context = "shutdown", failures, "open connections can be counted again");
                 }
-                failures = 0;
+                (failures, gone) = (0, 0);
                 logged = None;
                 *last = Some(open);
                 let min = args.min_open_connections;
@@ -138,16 +149,24 @@ async fn wait(proxy: &impl Proxy, args: &ShutdownArgs, last: &mut Option<u64>) -
                     "polled open connections"
                 );
                 if open <= min {
-                    return open;
+                    return End::Drained { open };
                 }
             }
             Err(error) => {
                 // A proxy that is gone stays gone: an error that repeats is logged once, and counted.
                 failures = failures.saturating_add(1);
+                gone = if matches!(error, ProxyError::Gone { .. }) { gone + 1 } else { 0 };
                 let message = error.to_string();
                 if logged.as_ref() != Some(&message) {
                     error!(context = "shutdown", "cannot count open connections: {message}");
                     logged = Some(message);
+                }
+                if gone == LOOKS_AT_NOBODY {
+                    warn!(
+                        context = "shutdown",
+                        "the proxy has ended: nobody listens at its admin port"
+                    );
+                    return End::Gone;
                 }
             }
         }
@@ -301,6 +320,26 @@ mod tests {
         assert_eq!(end, End::Drained { open: 0 });
         let asked: Vec<&str> = proxy.asked.borrow().iter().map(|(what, _)| *what).collect();
         assert_eq!(asked, [["fail"; 4], ["count"; 4]].concat());
+    }
+
+    /// A proxy that has ended.
+    struct Ended;
+
+    impl Proxy for Ended {
+        async fn fail_health_checks(&self) -> Result<(), ProxyError> {
+            Err(ProxyError::Gone { doing: "asking", reason: "refused".to_owned() })
+        }
+
+        async fn open_connections(&self) -> Result<u64, ProxyError> {
+            Err(ProxyError::Gone { doing: "asking", reason: "refused".to_owned() })
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_proxy_that_has_ended_is_not_waited_for() {
+        let begin = Instant::now();
+        assert_eq!(drain(&Ended, &args(&[])).await, End::Gone);
+        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
     }
 
     #[tokio::test(start_paused = true)]

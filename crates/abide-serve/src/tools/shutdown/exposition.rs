@@ -4,20 +4,23 @@
 //! whose samples differ in their labels, as those of proxies do. A proxy of many
 //! clusters sends a hundred megabytes, so nothing is kept but the line at hand.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A line may not be longer. Those of Envoy are some hundred bytes.
 const MAX_LINE: usize = 1 << 20;
 
-/// Sums the samples of a metric whose label has one of some values.
+/// Sums the samples of metrics whose label has one of some values. Metrics that have the same value
+/// count the same things: the largest one is taken.
 #[derive(Debug)]
 pub(super) struct Sum<'a> {
-    metric: &'a str,
-    label: &'a str,
+    /// Each metric with its label.
+    metrics: &'a [(&'a str, &'a str)],
     values: &'a [String],
     line: Vec<u8>,
     number: usize,
-    sum: Option<f64>,
+    /// By the number of the value, then by that of the metric.
+    sums: BTreeMap<usize, BTreeMap<usize, f64>>,
 }
 
 /// A text that is not in the format.
@@ -35,9 +38,9 @@ impl fmt::Display for Malformed {
 }
 
 impl<'a> Sum<'a> {
-    /// Of the samples of `metric` whose `label` is one of `values`.
-    pub(super) fn of(metric: &'a str, label: &'a str, values: &'a [String]) -> Sum<'a> {
-        Sum { metric, label, values, line: Vec::new(), number: 0, sum: None }
+    /// Of the samples of some metrics, each with a label that is one of `values`.
+    pub(super) fn of(metrics: &'a [(&'a str, &'a str)], values: &'a [String]) -> Sum<'a> {
+        Sum { metrics, values, line: Vec::new(), number: 0, sums: BTreeMap::new() }
     }
 
     /// Takes the next bytes.
@@ -61,8 +64,10 @@ impl<'a> Sum<'a> {
     /// The sum of what was taken; `None` if there was no such sample.
     pub(super) fn finish(mut self) -> Result<Option<u64>, Malformed> {
         self.end_line()?;
+        let largest = |it: &BTreeMap<usize, f64>| it.values().copied().fold(0.0, f64::max);
+        let sum: f64 = self.sums.values().map(largest).sum();
         // Counts of connections are whole.
-        Ok(self.sum.map(|it| it as u64))
+        Ok((!self.sums.is_empty()).then_some(sum as u64))
     }
 
     fn end_line(&mut self) -> Result<(), Malformed> {
@@ -75,13 +80,17 @@ impl<'a> Sum<'a> {
         }
         let sample = Sample::read(text).map_err(failed)?;
         let is_count = |it: f64| it.is_finite() && it >= 0.0;
-        let is_asked =
-            |(name, value): &(&str, String)| *name == self.label && self.values.contains(value);
-        if sample.name == self.metric && sample.labels.iter().any(is_asked) {
+        let Some(metric) = self.metrics.iter().position(|it| it.0 == sample.name) else {
+            return Ok(());
+        };
+        let label = self.metrics[metric].1;
+        let labels = sample.labels.iter().filter(|(name, _)| *name == label);
+        let asked = |(_, value): &(&str, String)| self.values.iter().position(|it| it == value);
+        if let Some(value) = labels.filter_map(asked).next() {
             if !is_count(sample.value) {
                 return Err(failed("its value is no number of connections"));
             }
-            *self.sum.get_or_insert(0.0) += sample.value;
+            *self.sums.entry(value).or_default().entry(metric).or_default() += sample.value;
         }
         Ok(())
     }
@@ -155,16 +164,18 @@ mod tests {
 
     const METRIC: &str = "envoy_http_downstream_cx_active";
     const LABEL: &str = "envoy_http_conn_manager_prefix";
+    const TCP: &str = "envoy_listener_downstream_cx_active";
+    const METRICS: &[(&str, &str)] = &[(METRIC, LABEL), (TCP, "envoy_listener_address")];
 
     fn sum(text: &str, values: &[&str]) -> Result<Option<u64>, Malformed> {
         let values: Vec<String> = values.iter().map(|it| (*it).to_owned()).collect();
         let whole = {
-            let mut sum = Sum::of(METRIC, LABEL, &values);
+            let mut sum = Sum::of(METRICS, &values);
             sum.push(text.as_bytes()).and_then(|()| sum.finish())
         };
         // However the text is cut on its way.
         for size in [1, 7] {
-            let mut sum = Sum::of(METRIC, LABEL, &values);
+            let mut sum = Sum::of(METRICS, &values);
             let pushed = text.as_bytes().chunks(size).try_for_each(|it| sum.push(it));
             assert_eq!(pushed.and_then(|()| sum.finish()), whole, "pieces of {size}");
         }
@@ -187,6 +198,18 @@ mod tests {
         assert_eq!(of_both(&format!("{admin}{https}")), Ok(Some(4)));
         assert_eq!(of_both(&format!("{http}{admin}{https}")), Ok(Some(8)));
         assert_eq!(sum(&format!("{http}{admin}"), &["admin"]), Ok(Some(1)));
+    }
+
+    #[test]
+    fn connections_of_tcp_count_and_none_counts_twice() {
+        let listener =
+            |name: &str, count| format!("{TCP}{{envoy_listener_address=\"{name}\"}} {count}\n");
+        let tcp = listener("tcp_in", 3);
+        assert_eq!(sum(&tcp, &["tcp_in"]), Ok(Some(3)));
+        let http = sample("ingress_http", "4");
+        assert_eq!(sum(&format!("{tcp}{http}"), &["tcp_in", "ingress_http"]), Ok(Some(7)));
+        let both = format!("{http}{}", listener("ingress_http", 5));
+        assert_eq!(of_both(&both), Ok(Some(5)), "they are the same ones");
     }
 
     #[test]
@@ -232,7 +255,7 @@ mod tests {
             assert_eq!(of_both(&text).map_err(|it| it.line), Err(2), "{text}");
         }
         let endless = "a".repeat(MAX_LINE + 2);
-        let mut sum = Sum::of(METRIC, LABEL, &[]);
+        let mut sum = Sum::of(METRICS, &[]);
         assert!(sum.push(endless.as_bytes()).is_err());
     }
 

@@ -29,10 +29,13 @@ use super::proxy::{AdminPort, Proxy, ProxyArgs};
 use super::ready_file::ReadyFile;
 
 /// The number of connections that may be open at once. The kubelet opens one, a probe another.
-const MAX_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 1000;
+
+/// The number of requests that may wait for the ready file, so that there is room for probes.
+const MAX_WAITING: usize = 64;
 
 /// The time that the head of a request may take.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Answer the hook of the proxy's container when the proxy may end
 #[derive(Args, Clone, Debug)]
@@ -73,6 +76,8 @@ struct Manager {
     ready: ReadyFile,
     check_interval: Duration,
     proxy: AdminPort,
+    /// One for each request that may wait.
+    waiting: Semaphore,
 }
 
 /// Serves until it is told to end.
@@ -91,6 +96,7 @@ async fn serve(args: &ManagerArgs) -> Result<(), Error> {
         ready: ReadyFile::new(&args.ready_file),
         check_interval: args.check_interval,
         proxy: AdminPort::of(&args.proxy),
+        waiting: Semaphore::new(MAX_WAITING),
     };
     let ready = &manager.ready;
     match ready.remove() {
@@ -168,6 +174,7 @@ async fn accept(listener: TcpListener, manager: Arc<Manager>) {
             let answer = service_fn(|request| manager.answer(request));
             let served = hyper::server::conn::http1::Builder::new()
                 .timer(TokioTimer::new())
+                .keep_alive(false)
                 .header_read_timeout(HEAD_TIMEOUT)
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;
@@ -190,10 +197,16 @@ impl Manager {
                 (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "use GET\n".to_owned())
             }
             "/healthz" => (StatusCode::OK, "text/plain", "OK".to_owned()),
-            "/shutdown" => {
-                self.until_ready().await;
-                (StatusCode::OK, "text/plain", "OK".to_owned())
-            }
+            "/shutdown" => match self.waiting.try_acquire() {
+                Ok(_place) => {
+                    self.until_ready().await;
+                    (StatusCode::OK, "text/plain", "OK".to_owned())
+                }
+                Err(_) => {
+                    let message = format!("{MAX_WAITING} requests wait already\n");
+                    (StatusCode::SERVICE_UNAVAILABLE, "text/plain", message)
+                }
+            },
             "/status" => (StatusCode::OK, "application/json", self.status().await),
             _ => {
                 let known = "this server has /healthz, /shutdown and /status\n";

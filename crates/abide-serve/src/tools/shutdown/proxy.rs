@@ -11,14 +11,18 @@ use hyper::{Method, Response, StatusCode};
 use tokio::time::timeout;
 
 use super::exposition::{Malformed, Sum};
-use crate::transport::send_request;
+use crate::error::Error;
+use crate::transport::{UNIX, send_request};
 
 /// The time that an answer may take, until its end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The gauge of open connections, and the label that tells listeners apart.
-const ACTIVE: &str = "envoy_http_downstream_cx_active";
-const LISTENER: &str = "envoy_http_conn_manager_prefix";
+/// The gauges of open connections, of HTTP and of listeners, each with the label that tells them apart. A
+/// listener with both has the same connections in both.
+const ACTIVE: &[(&str, &str)] = &[
+    ("envoy_http_downstream_cx_active", "envoy_http_conn_manager_prefix"),
+    ("envoy_listener_downstream_cx_active", "envoy_listener_address"),
+];
 
 /// Where the admin port of the proxy is, and whose connections count.
 #[derive(Args, Clone, Debug)]
@@ -27,11 +31,11 @@ pub(super) struct ProxyArgs {
     #[arg(long, value_name = "PORT", default_value_t = 9001)]
     pub(super) admin_port: u16,
 
-    /// The host of the admin port
+    /// The host of the admin port, or the path of its unix-domain socket
     #[arg(long, value_name = "HOST", default_value = "localhost")]
     pub(super) admin_address: String,
 
-    /// The `stat_prefix` of a listener whose connections count (repeatable, or separated by commas)
+    /// The `stat_prefix` of HTTP, or of a TCP listener, whose connections count (repeatable, or separated by commas)
     #[arg(
         long = "listener",
         value_name = "PREFIX",
@@ -52,7 +56,7 @@ pub(super) trait Proxy {
 /// The admin port of a real one.
 #[derive(Clone, Debug)]
 pub(super) struct AdminPort {
-    /// `HOST:PORT`.
+    /// `HOST:PORT`, or `unix:PATH`.
     address: String,
     /// The values of `stat_prefix` of the listeners that count.
     listeners: Vec<String>,
@@ -61,6 +65,8 @@ pub(super) struct AdminPort {
 /// An error of a proxy that did not answer as it should.
 #[derive(Debug)]
 pub(super) enum ProxyError {
+    /// Nobody listens at its admin port: it has ended, or not begun.
+    Gone { doing: &'static str, reason: String },
     /// It could not be asked.
     Transport { doing: &'static str, reason: String },
     /// It answered, with another status than 200.
@@ -74,13 +80,15 @@ pub(super) enum ProxyError {
 impl fmt::Display for ProxyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ProxyError::Transport { doing, reason } => write!(f, "{doing} failed: {reason}"),
+            ProxyError::Gone { doing, reason } | ProxyError::Transport { doing, reason } => {
+                write!(f, "{doing} failed: {reason}")
+            }
             ProxyError::Status { url, status } => write!(f, "`{url}` answered {status}"),
             ProxyError::Malformed(malformed) => malformed.fmt(f),
             ProxyError::NoMetric { listeners } => write!(
                 f,
-                "the metrics have no `{ACTIVE}` with `{LISTENER}` of `{}`: name the `stat_prefix` \
-                 of the HTTP listeners with `--listener`",
+                "the metrics have no open connections of `{}`: name the `stat_prefix` of the HTTP or TCP \
+                 listeners with `--listener`",
                 listeners.join("`, `")
             ),
         }
@@ -90,12 +98,17 @@ impl fmt::Display for ProxyError {
 impl AdminPort {
     pub(super) fn of(args: &ProxyArgs) -> AdminPort {
         let ProxyArgs { admin_port, admin_address, listeners } = args;
+        let listeners = listeners.clone();
+        let path = admin_address.strip_prefix(UNIX).or(Some(admin_address));
+        if let Some(path) = path.filter(|it| it.starts_with('/')) {
+            return AdminPort { address: format!("{UNIX}{path}"), listeners };
+        }
         // An address of IPv6 is written in brackets before a port.
         let host = match admin_address.contains(':') && !admin_address.starts_with('[') {
             true => format!("[{admin_address}]"),
             false => admin_address.clone(),
         };
-        AdminPort { address: format!("{host}:{admin_port}"), listeners: listeners.clone() }
+        AdminPort { address: format!("{host}:{admin_port}"), listeners }
     }
 
     /// Makes its health checks pass again.
@@ -147,7 +160,10 @@ impl AdminPort {
     ) -> Result<(String, Response<Incoming>), ProxyError> {
         let url = format!("http://{}{path}", self.address);
         let response = send_request(&self.address, method, path, Bytes::new()).await;
-        let response = response.map_err(|error| transport(doing, &error))?;
+        let response = response.map_err(|error| match error {
+            Error::NobodyListens(reason) => ProxyError::Gone { doing, reason },
+            other => transport(doing, &other),
+        })?;
         Ok((url, response))
     }
 }
@@ -161,7 +177,7 @@ impl Proxy for AdminPort {
     async fn open_connections(&self) -> Result<u64, ProxyError> {
         let doing = "reading the metrics";
         self.ask(Method::GET, "/stats/prometheus", doing, async |mut response| {
-            let mut sum = Sum::of(ACTIVE, LISTENER, &self.listeners);
+            let mut sum = Sum::of(ACTIVE, &self.listeners);
             while let Some(bytes) = next(&mut response, doing).await? {
                 sum.push(&bytes).map_err(ProxyError::Malformed)?;
             }
