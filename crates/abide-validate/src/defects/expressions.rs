@@ -121,12 +121,12 @@ impl ExpressionSubject<'_, '_> {
             let entry = rule.get(tree, name)?;
             Some((entry, entry.value.as_str().filter(|it| !it.is_empty())?))
         };
-        if let Some((at, id)) = set("id") {
-            if !id.chars().all(|it| it.is_ascii_alphanumeric() || "._-".contains(it)) {
-                let why = "an id has only letters, digits, `.`, `_` and `-`";
-                let message = format!("the id of an expression of {noun} is malformed");
-                found.push(self.build_defect(at, message).because(why));
-            }
+        if let Some((at, id)) = set("id")
+            && !id.chars().all(|it| it.is_ascii_alphanumeric() || "._-".contains(it))
+        {
+            let why = "an id has only letters, digits, `.`, `_` and `-`";
+            let message = format!("the id of an expression of {noun} is malformed");
+            found.push(self.build_defect(at, message).because(why));
         }
         let Some((at, text)) = set("expression") else {
             return found
