@@ -258,8 +258,13 @@ impl RewriteSource<'_> {
                     let at = old.iter().position(|it| it.span == document.span);
                     let root = at.and_then(|at| roots.get(at)).ok_or("a document is missing")?;
                     let bare = remove_type_key(codec, root, document.new.ty);
-                    let reading =
-                        codec.read_json_node(document.new.ty, &bare, UndeclaredPolicy::Refuse);
+                    // What stays as it was written is read as it was read.
+                    let reading = codec.read_json_node_as(
+                        self.dialect.mapping(),
+                        document.new.ty,
+                        &bare,
+                        UndeclaredPolicy::Refuse,
+                    );
                     if let Some(error) = reading.errors.first() {
                         return Err(wrong(&error.message));
                     }

@@ -1,7 +1,7 @@
 //! The steps of one message: what they take from the old value, and where they put it.
 
 use abide_schema::value::{Entry, Message, Value, default_of};
-use abide_schema::{Field, MessageId, Scalar, Type};
+use abide_schema::{Cardinality, Field, MessageId, Scalar, Type};
 use abide_syntax::Span;
 
 use super::converter::Converter;
@@ -271,10 +271,14 @@ impl<'a, 't> Converter<'a, 't> {
         let values: Vec<Entry> = match &setting.source {
             SettingSource::Constant(values) => values.clone(),
             SettingSource::CopyOf(path) => {
-                let found: Vec<Entry> =
+                let mut found: Vec<Entry> =
                     path.collect_values(self.tree, old).into_iter().cloned().collect();
                 let from = found.first().map(|it| self.tree.field(it.field));
                 let Some(from) = from else { return };
+                if from.cardinality() == Cardinality::Singular {
+                    // Of equal keys in JSON, the last counts.
+                    found.drain(..found.len() - 1);
+                }
                 let values = found.iter().filter_map(|it| self.convert_value(it, from, field));
                 values.map(remove_places).collect()
             }

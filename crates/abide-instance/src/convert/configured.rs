@@ -8,7 +8,7 @@ use super::converter::Converter;
 use super::path::build_any;
 use super::steps::ConfiguredExtension;
 use super::version_converter::ConversionChange;
-use crate::readers::{remove_message_places, struct_to_json};
+use crate::readers::{Dialect, remove_message_places, struct_to_json};
 
 impl<'a, 't> Converter<'a, 't> {
     /// Turns the `google.protobuf.Struct` of an extension into the message that it stands for.
@@ -177,8 +177,11 @@ impl<'a, 't> Converter<'a, 't> {
     /// Reads a `google.protobuf.Struct` as a message.
     fn read_struct(&mut self, ty: MessageId, value: &Message, span: Span) -> Message {
         let node = struct_to_json(self.tree, value, span);
-        let reading = Codec::new(self.tree).read_json_node(ty, &node, UndeclaredPolicy::Refuse);
         let element = self.tree.message(ty).full_name();
+        // Envoy reads it as what a `typed_config` holds.
+        let mapping = Dialect::from_type(&element).mapping();
+        let codec = Codec::new(self.tree);
+        let reading = codec.read_json_node_as(mapping, ty, &node, UndeclaredPolicy::Refuse);
         for error in reading.errors {
             let place = if error.span.is_empty() { span } else { error.span };
             self.record_loss(place, element.clone(), error.message);

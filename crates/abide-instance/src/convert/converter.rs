@@ -1,7 +1,10 @@
 //! One hop: a value of a type as one of the neighbouring version.
 
 use abide_schema::value::{Entry, Message, Value};
-use abide_schema::{Cardinality, Element, Enum, Field, MessageId, Openness, Tree, Type};
+use abide_schema::{
+    Cardinality, Element, Enum, EnumValue, Field, MessageId, Openness, PackageVersion, Presence,
+    Tree, Type,
+};
 use abide_syntax::Span;
 
 use super::apply_steps::TakenValues;
@@ -22,6 +25,9 @@ pub(super) struct Converter<'a, 't> {
     /// True if the places of what a `google.protobuf.Struct` holds are places of JSON, so that it
     /// keeps them when it becomes another message.
     pub(super) structs_are_json: bool,
+    /// The version and the outermost package that the document has after the hop.
+    pub(super) document_version: Option<PackageVersion>,
+    pub(super) document_api: Option<&'t str>,
     pub(super) losses: Vec<ConversionLoss>,
     pub(super) changes: Vec<ConversionChange>,
 }
@@ -90,7 +96,49 @@ impl<'a, 't> Converter<'a, 't> {
         for (step, taken) in made {
             self.put_step(step, taken, old, &mut new, span);
         }
+        self.report_unavailable_defaults(old, &new, span);
         new
+    }
+
+    /// Reports enums whose default the old value relies on, and which have lost it.
+    fn report_unavailable_defaults(&mut self, old: &Message, new: &Message, span: Span) {
+        if old.ty == new.ty {
+            return;
+        }
+        for home in self.tree.message(new.ty).fields() {
+            let is_implicit = home.cardinality() == Cardinality::Singular
+                && home.presence() == Presence::Implicit;
+            if !is_implicit || new.entries_of(home.id).next().is_some() {
+                continue;
+            }
+            let field = self.tree.message(old.ty).field_numbered(home.number());
+            let Some(field) = field.filter(|it| old.entries_of(it.id).next().is_none()) else {
+                continue;
+            };
+            if let (Some(from), Some(to)) = (field.enum_type(), home.enum_type())
+                && let (Some(named), Some(other)) = (from.value_numbered(0), to.value_numbered(0))
+                && self.is_unavailable(named, other)
+            {
+                let text = format!(
+                    "`{}`, the default of `{}`, has no counterpart",
+                    named.name(),
+                    field.name()
+                );
+                let element = format!("{}.{}", from.full_name(), named.name());
+                let help = Some(list_usable_values(to));
+                self.losses.push(ConversionLoss { span, element, message: text, help });
+            }
+        }
+    }
+
+    /// Returns true if a number lost its meaning between the versions: the newer one has another
+    /// name for it, and nobody may use that.
+    fn is_unavailable(&self, old: EnumValue<'t>, new: EnumValue<'t>) -> bool {
+        let newer = match self.way {
+            Direction::Up(_) => new,
+            Direction::Down(_) => old,
+        };
+        old.name() != new.name() && Element::EnumValue(newer).deprecated().is_some()
     }
 
     /// Carries a field to the field with its number.
@@ -237,8 +285,10 @@ impl<'a, 't> Converter<'a, 't> {
         span: Span,
     ) -> Option<i32> {
         let named = from.value_numbered(number);
-        if to.value_numbered(number).is_some() {
-            let (old, new) = (named?, to.value_numbered(number)?);
+        let same = to.value_numbered(number);
+        let is_same = |it: &EnumValue<'t>| !named.is_some_and(|old| self.is_unavailable(old, *it));
+        if let Some(new) = same.filter(is_same) {
+            let old = named?;
             if old.name() != new.name() {
                 let member = |it: Enum<'_>, name| format!("{}.{name}", it.full_name());
                 self.record_change(span, member(from, old.name()), member(to, new.name()));
@@ -271,8 +321,11 @@ impl<'a, 't> Converter<'a, 't> {
             return Some(replaced.number());
         }
         let text = format!("`{}` of `{}` has no counterpart", named.name(), from.full_name());
-        let help = self.translator.lossy.get(&member);
-        let help = help.map(|why| format!("its values may get lost: {why}"));
+        let help = match self.translator.lossy.get(&member) {
+            Some(why) => format!("its values may get lost: {why}"),
+            None => list_usable_values(to),
+        };
+        let help = Some(help);
         self.losses.push(ConversionLoss { span, element: member, message: text, help });
         None
     }
@@ -281,6 +334,8 @@ impl<'a, 't> Converter<'a, 't> {
     fn convert_typed_struct(&mut self, old: &Message, content: &Message, span: Span) -> Message {
         let target =
             self.translator.type_mapping.find_neighbour(content.ty, self.way).unwrap_or(content.ty);
+        let place = old.find_by_number(self.tree, 1).map_or(span, |it| it.span);
+        self.report_left_behind(target, place);
         let inside = self.convert_message(content, target, span);
         if inside == *content {
             return old.clone();
@@ -297,6 +352,30 @@ impl<'a, 't> Converter<'a, 't> {
         replace_content(self.tree, old, inside)
     }
 
+    /// Reports a type that stays in another major than the document around it, because nothing
+    /// takes its place.
+    fn report_left_behind(&mut self, ty: MessageId, place: Span) {
+        let package = self.tree.message(ty).package().name();
+        let version = PackageVersion::from_package(package);
+        let (Some(around), Some(version)) = (&self.document_version, version) else { return };
+        let is_behind = match self.way {
+            Direction::Up(_) => version.major < around.major,
+            Direction::Down(_) => version.major > around.major,
+        };
+        let is_own_api = package.split('.').next() == self.document_api;
+        if self.reader.is_none() && is_behind && is_own_api {
+            let name = self.tree.message(ty).full_name();
+            let major = around.major;
+            let text = format!("`{name}` has no counterpart in version {major} and stays as it is");
+            let help = match self.way {
+                Direction::Up(_) => "remove it, or write what takes its place by hand",
+                Direction::Down(_) => "remove it: readers of the older major do not know it",
+            };
+            let help = Some(help.to_owned());
+            self.losses.push(ConversionLoss { span: place, element: name, message: text, help });
+        }
+    }
+
     /// An Any holds the neighbouring type.
     fn convert_any(&mut self, old: &Message, span: Span) -> Message {
         let url = old.find_by_number(self.tree, 1).cloned();
@@ -310,6 +389,8 @@ impl<'a, 't> Converter<'a, 't> {
         };
         let neighbour = self.translator.type_mapping.find_neighbour(content.ty, self.way);
         let target = neighbour.filter(|_| self.reader.is_none()).unwrap_or(content.ty);
+        let place = url.as_ref().map(|it| it.span).filter(|it| !it.is_empty());
+        self.report_left_behind(target, place.unwrap_or(span));
         let inside = self.convert_message(&content, target, span);
         if inside == content {
             return old.clone();
@@ -340,6 +421,13 @@ impl<'a, 't> Converter<'a, 't> {
         }
         new
     }
+}
+
+/// Lists the values of an enum that a value without a counterpart may become, as an instruction.
+fn list_usable_values(to: Enum<'_>) -> String {
+    let usable = to.values().filter(|it| Element::EnumValue(*it).deprecated().is_none());
+    let names: Vec<String> = usable.map(|it| format!("`{}`", it.name())).collect();
+    format!("choose another value of `{}`: {}", to.full_name(), names.join(", "))
 }
 
 /// Returns true if what a field holds can be what another one holds.

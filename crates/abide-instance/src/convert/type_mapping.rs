@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use abide_schema::{MessageId, PackageVersion, Tree, format_api_name};
+use abide_schema::{Message, MessageId, PackageVersion, Tree, format_api_name};
 
 use super::mapping::VersionMapping;
 
@@ -48,7 +48,7 @@ impl<'t> TypeMapping<'t> {
                 let value = message.options()?.find_extension(tree, option)?.value.as_message()?;
                 value.get_str(tree, field)
             });
-            if let Some(old) = named.and_then(|name| tree.message_named(name)) {
+            if let Some(old) = named.and_then(|name| find_previous_type(tree, message, name)) {
                 pairs.add_pair(old.id, message.id);
             }
         }
@@ -130,4 +130,28 @@ impl<'t> TypeMapping<'t> {
             }
         }
     }
+}
+
+/// Finds the type that an annotation names. If nothing has that name, the newest older major of the
+/// API that it names counts: annotations may name a package that was never released.
+fn find_previous_type<'t>(tree: &'t Tree, message: Message<'t>, name: &str) -> Option<Message<'t>> {
+    if let Some(named) = tree.message_named(name) {
+        return Some(named);
+    }
+    let own = message.package().version()?;
+    let mut packages = tree.packages().filter_map(|package| {
+        let version = package.version().filter(|it| it.major < own.major)?;
+        let api = format_api_name(package.name())?;
+        Some((version, api, package))
+    });
+    let relative = message.relative_name();
+    let is_named = |api: &str| {
+        let package = name.strip_suffix(&*relative).and_then(|it| it.strip_suffix('.'));
+        package.and_then(format_api_name).is_some_and(|it| it == api)
+    };
+    let mut found: Vec<_> = packages.by_ref().filter(|(_, api, _)| is_named(api)).collect();
+    found.sort_by(|a, b| b.0.cmp(a.0));
+    found
+        .iter()
+        .find_map(|(.., package)| tree.message_named(&format!("{}.{relative}", package.name())))
 }

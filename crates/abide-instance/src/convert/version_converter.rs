@@ -163,12 +163,17 @@ impl<'t> VersionConverter<'t> {
             way,
             reader: None,
             structs_are_json,
+            document_version: None,
+            document_api: None,
             losses: Vec::new(),
             changes: Vec::new(),
         };
         let mut message = value.clone();
         for _ in 0..MAX_HOPS {
             let target = self.type_mapping.find_neighbour(message.ty, way).unwrap_or(message.ty);
+            let package = self.tree.message(target).package();
+            carrier.document_version = package.version().cloned();
+            carrier.document_api = package.name().split('.').next();
             let next = carrier.convert_message(&message, target, Span::default());
             if next == message {
                 break;
@@ -193,6 +198,8 @@ impl<'t> VersionConverter<'t> {
             way: &Direction::Down(u32::MAX),
             reader: Some(reader),
             structs_are_json: false,
+            document_version: None,
+            document_api: None,
             losses: Vec::new(),
             changes: Vec::new(),
         };
