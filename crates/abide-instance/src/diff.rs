@@ -68,6 +68,8 @@ pub fn compare_instances(
         path: String::new(),
         field: None,
         via: Vec::new(),
+        element_cost: None,
+        order_cost: None,
         found: Vec::new(),
     };
     differ.compare_messages(old, new, OldAndNewSpan { old: old_place, new: new_place });
@@ -80,6 +82,11 @@ struct InstanceComparison<'t> {
     field: Option<FieldId>,
     /// The costs of a change by the messages around it, with their services.
     via: Vec<(Option<&'static str>, ChangeCost)>,
+    /// What replaces a cost around, by its index, where the field that is compared only gets an
+    /// element or another order.
+    element_cost: Option<(usize, ChangeCost)>,
+    /// The same for the order of any list that is compared.
+    order_cost: Option<(usize, ChangeCost)>,
     found: Vec<InstanceDifference>,
 }
 
@@ -112,6 +119,22 @@ impl InstanceComparison<'_> {
         });
     }
 
+    /// Reports something that costs less than other changes of the messages around it.
+    fn report_at_cost(
+        &mut self,
+        cost: Option<(usize, ChangeCost)>,
+        kind: DifferenceKind,
+        places: OldAndNewSpan,
+        own: Option<CostSource>,
+    ) {
+        let via = self.via.clone();
+        if let Some((at, cost)) = cost {
+            self.via[at].1 = cost;
+        }
+        self.report(kind, places, own);
+        self.via = via;
+    }
+
     /// Does something one step deeper in the value.
     fn visit_inside(&mut self, step: &str, inside: impl FnOnce(&mut Self)) {
         let length = self.path.len();
@@ -138,8 +161,16 @@ impl InstanceComparison<'_> {
         let is_plain = get_well_known_name(self.tree, old.ty).is_some();
         for (field, olds, news) in collect_fields(self.tree, old, new) {
             let via = facts.and_then(|it| Some((it.service, it.cost_of(field.name())?)));
+            let at = self.via.len();
             self.via.extend(via);
-            let outer = self.field;
+            let (outer, outer_costs) = (self.field, (self.element_cost, self.order_cost));
+            let kept = facts.and_then(|it| it.cost_of_kept_elements(field.name()));
+            self.element_cost = kept.filter(|_| via.is_some()).map(|cost| (at, cost));
+            if let (Some(facts), Some(_)) = (facts, via) {
+                let is_default = !facts.has_own_cost(field.name());
+                let cost = facts.reordered_inside.filter(|_| is_default);
+                self.order_cost = cost.map(|cost| (at, cost));
+            }
             if !is_plain {
                 self.field = Some(field.id);
             }
@@ -155,6 +186,7 @@ impl InstanceComparison<'_> {
                 }
             });
             self.field = outer;
+            (self.element_cost, self.order_cost) = outer_costs;
             self.via.truncate(self.via.len() - usize::from(via.is_some()));
         }
     }
@@ -180,7 +212,7 @@ impl InstanceComparison<'_> {
             (None, Some(new)) => {
                 let places = OldAndNewSpan { old: around.old, new: get_shown_span(self.tree, new) };
                 let own = self.find_resource_cost(&new.value, |it| it.added);
-                self.report(DifferenceKind::Added, places, own);
+                self.report_at_cost(self.element_cost, DifferenceKind::Added, places, own);
             }
             (None, None) => {}
         }
@@ -265,9 +297,26 @@ impl InstanceComparison<'_> {
                     self.report(DifferenceKind::Reordered, places, None);
                     self.via = via;
                 }
-                false => self.report(DifferenceKind::Reordered, places, None),
+                false => self.report_reordered(places),
             }
         }
+    }
+
+    fn report_reordered(&mut self, places: OldAndNewSpan) {
+        let cost = self.element_cost.or(self.order_cost);
+        self.report_at_cost(cost, DifferenceKind::Reordered, places, None);
+    }
+
+    /// Returns true if two lists hold the same elements in another order.
+    fn is_permutation(&self, olds: &[&Entry], news: &[&Entry]) -> bool {
+        if olds.len() != news.len() || olds.len() > MAX_PERMUTED {
+            return false;
+        }
+        let mut left: Vec<&Entry> = news.to_vec();
+        olds.iter().all(|old| {
+            let at = left.iter().position(|it| is_same_value(self.tree, &old.value, &it.value));
+            at.map(|at| left.swap_remove(at)).is_some()
+        })
     }
 
     /// Pairs elements without names: those at the begin and at the end that are the
@@ -279,12 +328,19 @@ impl InstanceComparison<'_> {
         let (olds, news) = (&olds[begin..], &news[begin..]);
         let end = olds.iter().rev().zip(news.iter().rev()).take_while(is_same).count();
         let (olds, news) = (&olds[..olds.len() - end], &news[..news.len() - end]);
+        if olds.len() > 1 && self.is_permutation(olds, news) {
+            let place = |entries: &[&Entry]| entries.first().map_or(Span::default(), |it| it.key);
+            return self.report_reordered(OldAndNewSpan { old: place(olds), new: place(news) });
+        }
         for at in 0..olds.len().max(news.len()) {
             let (old, new) = (olds.get(at).copied(), news.get(at).copied());
             self.visit_inside(&format!("[{}]", begin + at), |it| it.compare_pair(old, new, around));
         }
     }
 }
+
+/// Lists that are longer are compared by their indexes alone.
+const MAX_PERMUTED: usize = 64;
 
 /// The value of a pair of a map.
 fn get_map_value<'m>(tree: &Tree, pair: Option<&'m Entry>) -> Option<&'m Entry> {

@@ -67,6 +67,10 @@ pub(super) struct MessageCosts {
     fields: &'static [(&'static str, Option<ChangeCost>)],
     /// Lists whose order means nothing.
     pub(super) unordered: &'static [&'static str],
+    /// Lists in which an element that was added, or that moved as it is, costs no more than this.
+    kept_elements: &'static [(&'static str, ChangeCost)],
+    /// The cost of another order of any list in it, apart from those in fields of their own cost.
+    pub(super) reordered_inside: Option<ChangeCost>,
 }
 
 /// A resource of which every change takes effect live.
@@ -80,6 +84,8 @@ const fn new_live(service: &'static str, api: &'static str, message: &'static st
         removed: ChangeCost::Live,
         fields: &[],
         unordered: &["virtual_hosts"],
+        kept_elements: &[],
+        reordered_inside: None,
     }
 }
 
@@ -100,6 +106,8 @@ const fn new_part(
         removed: cost,
         fields: &[],
         unordered,
+        kept_elements: &[],
+        reordered_inside: None,
     }
 }
 
@@ -112,8 +120,19 @@ const fn new_listener(api: &'static str) -> MessageCosts {
         changed: Some(ChangeCost::DrainsListener),
         added: ChangeCost::Live,
         removed: ChangeCost::DrainsListener,
-        fields: &[("filter_chains", IN_PLACE), ("default_filter_chain", IN_PLACE)],
+        fields: &[
+            ("filter_chains", IN_PLACE),
+            ("default_filter_chain", IN_PLACE),
+            // It chooses among chains for connections to come.
+            ("filter_chain_matcher", Some(ChangeCost::Live)),
+        ],
         unordered: &[],
+        kept_elements: &[
+            ("filter_chains", ChangeCost::Live),
+            ("default_filter_chain", ChangeCost::Live),
+        ],
+        // Envoy compares all but the filter chains as sets, and updates the listener in place.
+        reordered_inside: Some(ChangeCost::Live),
     }
 }
 
@@ -127,6 +146,8 @@ const fn new_cluster(api: &'static str) -> MessageCosts {
         removed: ChangeCost::Live,
         fields: &[],
         unordered: &[],
+        kept_elements: &[],
+        reordered_inside: None,
     }
 }
 
@@ -182,6 +203,17 @@ impl MessageCosts {
         let (api, full_name) = (format_api_name(package)?, message.full_name());
         let name = full_name.strip_prefix(package)?.strip_prefix('.')?;
         FACTS.iter().find(|it| it.api == api && it.message == name)
+    }
+
+    /// Returns true if changes of a field cost something else than those of other fields.
+    pub(super) fn has_own_cost(&self, field: &str) -> bool {
+        self.fields.iter().any(|(name, _)| *name == field)
+    }
+
+    /// The cost of an element that was added to a field, or that moved as it is; `None` where it
+    /// costs what a change does.
+    pub(super) fn cost_of_kept_elements(&self, field: &str) -> Option<ChangeCost> {
+        self.kept_elements.iter().find(|(name, _)| *name == field).map(|(_, cost)| *cost)
     }
 
     /// The cost of a change of a field or of something in it.

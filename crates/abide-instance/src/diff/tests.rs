@@ -44,8 +44,10 @@ const PROTOS: &[(&str, &str)] = &[
         "syntax = \"proto3\"; package envoy.config.listener.v3; import \"google/protobuf/any.proto\";
          message Listener {
            string name = 1; repeated FilterChain filter_chains = 2; bool transparent = 3;
-           uint32 buffer = 4;
+           uint32 buffer = 4; repeated Filter listener_filters = 5; repeated Address more = 6;
+           Filter filter_chain_matcher = 7; FilterChain default_filter_chain = 8;
          }
+         message Address { uint32 port = 1; }
          message FilterChain { repeated Filter filters = 1; }
          message Filter { string name = 1; google.protobuf.Any typed_config = 2; }",
     ),
@@ -277,5 +279,68 @@ fn a_value_is_the_same_as_itself_and_a_difference_has_two_sides() {
             let (there, back) = (said("acme.v1.Plain", old, new), said("acme.v1.Plain", new, old));
             assert_eq!(there.len(), back.len(), "{old} {new}");
         }
+    }
+}
+
+/// The changes that Envoy 1.40 counts as `listener_in_place_updated`, or not.
+#[test]
+fn listeners_are_updated_in_place_where_only_order_or_chains_differ() {
+    let cases: [(&str, &str, &str, &str); 10] = [
+        (
+            "listener_filters: [{name: tls}, {name: http}]",
+            "listener_filters: [{name: http}, {name: tls}]",
+            "reordered listener_filters",
+            "live",
+        ),
+        ("more: [{port: 1}, {port: 2}]", "more: [{port: 2}, {port: 1}]", "reordered more", "live"),
+        (
+            "listener_filters: [{name: tls}]",
+            "listener_filters: [{name: tls}, {name: http}]",
+            "added listener_filters[\"http\"]",
+            "drains-listener",
+        ),
+        (
+            "filter_chain_matcher: {name: a}",
+            "filter_chain_matcher: {name: b}",
+            "changed filter_chain_matcher.name",
+            "live",
+        ),
+        ("buffer: 1", "buffer: 2", "changed buffer", "drains-listener"),
+        (
+            "filter_chains: [{filters: [{name: a}]}]",
+            "filter_chains: [{filters: [{name: a}]}, {filters: [{name: b}]}]",
+            "added filter_chains[1]",
+            "live",
+        ),
+        (
+            "filter_chains: [{filters: [{name: a}]}, {filters: [{name: b}]}]",
+            "filter_chains: [{filters: [{name: b}]}, {filters: [{name: a}]}]",
+            "reordered filter_chains",
+            "live",
+        ),
+        (
+            "filter_chains: [{filters: [{name: a}]}, {filters: [{name: b}]}]",
+            "filter_chains: [{filters: [{name: a}]}]",
+            "removed filter_chains[1]",
+            "drains-filter-chain",
+        ),
+        (
+            "buffer: 1",
+            "{buffer: 1, default_filter_chain: {filters: [{name: d}]}}",
+            "added default_filter_chain",
+            "live",
+        ),
+        (
+            "{buffer: 1, default_filter_chain: {filters: [{name: d}]}}",
+            "buffer: 1",
+            "removed default_filter_chain",
+            "drains-filter-chain",
+        ),
+    ];
+    for (old, new, what, cost) in cases {
+        let found = said("envoy.config.listener.v3.Listener", old, new);
+        let [found] = &found[..] else { panic!("one difference of {old}: {found:?}") };
+        assert_eq!(found.what, what);
+        assert_eq!(found.cost, format!("{cost}, LDS {cost}"), "{what}");
     }
 }
