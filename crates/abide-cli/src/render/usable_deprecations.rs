@@ -24,6 +24,9 @@ pub(super) fn render_human(list: &[UsableDeprecation<'_>], style: Style) -> Stri
         if let Some(replacement) = it.replacement() {
             let _ = writeln!(text, "    use {}", escape_unprintable(&replacement));
         }
+        if let Some(advice) = it.advice() {
+            let _ = writeln!(text, "    {}", escape_unprintable(&advice));
+        }
         if let Some(key) = it.runtime_key().filter(|_| it.is_disallowed) {
             let _ = writeln!(text, "    allowed by the runtime key {}", escape_unprintable(&key));
         }
@@ -44,6 +47,7 @@ pub(super) fn render_json(list: &[UsableDeprecation<'_>], _: Style) -> String {
         insert(&mut object, "phase", it.phase().to_owned().into());
         insert_some(&mut object, "since", it.since().map(Value::from));
         insert_some(&mut object, "replacement", it.replacement().map(Value::from));
+        insert_some(&mut object, "advice", it.advice().map(Value::from));
         insert_some(&mut object, "runtime_key", it.runtime_key().map(Value::from));
         format!("{}\n", Value::Object(object))
     });

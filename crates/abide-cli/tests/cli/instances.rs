@@ -570,6 +570,42 @@ fn the_list_of_deprecations_has_runtime_keys() {
     assert!(text.ends_with("3 deprecated elements, 1 of them disallowed by default\n"), "{text}");
 }
 
+#[test]
+fn replacements_are_named_by_comments_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let proto = "syntax = \"proto3\";
+package acme.v1;
+message Source {
+  // Deprecated in favor of ``file``. Use that field instead.
+  string path = 1 [deprecated = true];
+  string file = 2;
+  // Deprecated in favor of path_b.
+  string path_a = 3 [deprecated = true];
+  // Deprecated: use `file` instead.
+  string path_b = 4 [deprecated = true];
+  // This field is deprecated and not implemented.
+  string none = 5 [deprecated = true];
+}
+";
+    let file = ("file.yaml", "# proto-message: acme.v1.Source\npath: a\npath_a: b\nnone: c\n");
+    put(folder.path(), &[("api/acme/v1/source.proto", proto), file]);
+    let args = ["config", "deprecations", "--api", "api", "--format", "json"];
+    let lines = abide(folder.path(), &args).json();
+    let named = |name: &str, key: &str| {
+        let name = format!("acme.v1.Source.{name}");
+        lines.iter().find(|it| it["element"] == *name).expect("the element")[key].clone()
+    };
+    for name in ["path", "path_a", "path_b"] {
+        assert_eq!(named(name, "replacement"), "acme.v1.Source.file", "{name}");
+        assert!(named(name, "advice").is_null());
+    }
+    assert_eq!(named("none", "advice"), "This field is deprecated and not implemented.");
+    let ran = abide(folder.path(), &["config", "check", "file.yaml", "--api", "api"]);
+    let text = String::from_utf8(ran.stdout).unwrap();
+    assert_eq!(text.matches("= help: use `acme.v1.Source.file`").count(), 2, "{text}");
+    assert!(text.contains("= help: This field is deprecated and not implemented"), "{text}");
+}
+
 const ROUTES: &str = "syntax = \"proto3\";
 package envoy.config.route.v3;
 import \"google/protobuf/wrappers.proto\";

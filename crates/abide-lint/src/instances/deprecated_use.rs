@@ -3,6 +3,7 @@
 use abide_instance::{Dialect, Item, WalkItem};
 use abide_schema::Element;
 
+use super::replacement::{find_advice, find_replacement};
 use crate::calendar::Phase;
 use crate::finding::Location;
 use crate::inputs::{Decision, ENABLE_ALL, FAIL_ON_ANY, FEATURE};
@@ -110,7 +111,8 @@ pub(crate) fn report_use<'t>(
     if !why.is_empty() {
         finding.why(why.join("; "));
     }
-    let instead = used.element.replacement().map(|it| match (visit.met, it) {
+    let replacement = find_replacement(context.tree, used.element);
+    let instead = replacement.map(|it| match (visit.met, it) {
         (Item::Field(_, holder), Element::Field(new))
             if holder.entries_of(new.id).next().is_some() =>
         {
@@ -118,6 +120,8 @@ pub(crate) fn report_use<'t>(
         }
         _ => format!("use `{}`", it.full_name()),
     });
+    let advice = || find_advice(used.element).map(|it| it.trim_end_matches('.').to_owned());
+    let instead = instead.or_else(advice);
     let key = allowing_key(context, &used, &name);
     let help: Vec<String> = [instead, key].into_iter().flatten().collect();
     if !help.is_empty() {

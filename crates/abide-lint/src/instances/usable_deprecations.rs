@@ -2,6 +2,7 @@
 
 use abide_schema::{Element, Tree};
 
+use super::replacement::{find_advice, find_replacement};
 use crate::inputs::FEATURE;
 
 /// A deprecated message, field or enum value.
@@ -9,6 +10,8 @@ use crate::inputs::FEATURE;
 pub struct UsableDeprecation<'t> {
     /// The element.
     pub element: Element<'t>,
+    /// What takes its place.
+    pub replacement: Option<Element<'t>>,
     /// True if readers refuse it unless an operator allows it.
     pub is_disallowed: bool,
 }
@@ -21,7 +24,10 @@ pub fn usable_deprecations(tree: &Tree) -> Vec<UsableDeprecation<'_>> {
         let counts = is_disallowed || element.deprecated().is_some();
         let is_usable =
             matches!(element, Element::Message(_) | Element::Field(_) | Element::EnumValue(_));
-        (counts && is_usable).then_some(UsableDeprecation { element, is_disallowed })
+        (counts && is_usable).then(|| {
+            let replacement = find_replacement(tree, element);
+            UsableDeprecation { element, replacement, is_disallowed }
+        })
     });
     let mut usable: Vec<UsableDeprecation<'_>> = usable.collect();
     usable.sort_by_cached_key(|it| it.element.full_name());
@@ -50,7 +56,12 @@ impl<'t> UsableDeprecation<'t> {
 
     /// The full name of what takes its place.
     pub fn replacement(&self) -> Option<String> {
-        self.element.replacement().map(Element::full_name)
+        self.replacement.map(Element::full_name)
+    }
+
+    /// What its comment says about a replacement, or how its major is left, if no element is named.
+    pub fn advice(&self) -> Option<String> {
+        self.replacement.is_none().then(|| find_advice(self.element)).flatten()
     }
 
     /// The key of runtime that decides about it, for elements of APIs whose readers have such keys.

@@ -2,6 +2,7 @@ use abide_instance::{Item, WalkItem};
 use abide_schema::Element;
 
 use crate::finding::Severity;
+use crate::instances::{find_advice, find_replacement};
 use crate::rule::{Check, Group, InstanceCheck, InstanceContext, Rule, Sink};
 
 pub(super) static RULE: Rule = Rule {
@@ -29,7 +30,9 @@ fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut 
     if let Some((since, _)) = ty.deprecated_since() {
         finding.why(format!("it is deprecated since {since}"));
     }
-    if let Some(other) = ty.replacement() {
+    if let Some(other) = find_replacement(context.tree, ty) {
         finding.help(format!("use `{}`", other.full_name()));
+    } else if let Some(advice) = find_advice(ty) {
+        finding.help(advice);
     }
 }
