@@ -20,7 +20,7 @@ pub use convert::{
     convert_text,
 };
 pub use document::{
-    Document, DocumentType, Instance, Item, NamedType, ReadOptions, WalkItem, detect_document_type,
-    find_named_types, walk,
+    Document, DocumentType, Instance, Item, NamedType, REDACTED, ReadOptions, WalkItem,
+    detect_document_type, find_named_types, mask_secrets, walk,
 };
 pub use readers::{Dialect, Notation, read_yaml_value};

@@ -38,8 +38,8 @@ pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Comm
     progress.finish();
     let report = DiffReport {
         tree,
-        old: DiffSide::new(&old.name, old.notation, &old.bytes),
-        new: DiffSide::new(&new.name, new.notation, &new.bytes),
+        old: build_side(tree, &old, &old_instance),
+        new: build_side(tree, &new, &new_instance),
         differences: &differences,
     };
     let text = (args.format.write)(&report, style(global, args.format.is_styled));
@@ -56,6 +56,10 @@ pub(super) fn config_diff(global: &Global, args: &ConfigDiffArgs) -> Result<Comm
         }
     }
     Ok(CommandOutcome { troubles: read_errors(&loaded), ..CommandOutcome::of(text) })
+}
+
+fn build_side<'a>(tree: &Tree, file: &'a NamedFile, instance: &Instance) -> DiffSide<'a> {
+    DiffSide::new(&file.name, file.notation, &file.bytes, instance.find_secrets(tree))
 }
 
 /// Reads a file as values of the API; its first error refuses it.

@@ -1,7 +1,8 @@
 //! Files that hold instances, as they are named and found.
 
-use abide_instance::Notation;
+use abide_instance::{Notation, mask_secrets};
 use abide_source::NamedFile;
+use abide_syntax::Span;
 
 use crate::error::Error;
 use crate::render::TextFile;
@@ -31,12 +32,15 @@ pub(super) fn unreadable(name: &str, error: std::io::Error) -> Error {
     Error::File { what: format!("cannot read `{name}`"), error }
 }
 
-/// Returns the text of a file that reports show. Bytes that are no text are not shown.
-pub(super) fn text_for_report(file: &NamedFile) -> TextFile {
+/// Returns the text of a file that reports show. Bytes that are no text are not shown, and neither are
+/// secrets.
+pub(super) fn text_for_report(file: &NamedFile, secrets: &[Span]) -> TextFile {
     let text = match file.notation {
         Notation::Binary => String::new(),
         Notation::Yaml | Notation::Json | Notation::Text => {
-            String::from_utf8_lossy(&file.bytes).into_owned()
+            let mut bytes = file.bytes.clone();
+            mask_secrets(&mut bytes, secrets);
+            String::from_utf8_lossy(&bytes).into_owned()
         }
     };
     TextFile { name: file.name.clone(), text }

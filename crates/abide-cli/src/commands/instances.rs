@@ -475,8 +475,20 @@ impl Instances {
 
     /// The texts of all files, in the order of their numbers.
     pub(super) fn texts(&self) -> Vec<TextFile> {
-        let files = self.subjects.iter().flat_map(|it| self.runtime.files.iter().chain(&it.files));
-        files.map(text_for_report).collect()
+        let mut texts = Vec::new();
+        for subject in &self.subjects {
+            texts.extend(self.runtime.files.iter().map(|it| text_for_report(it, &[])));
+            for (at, file) in subject.files.iter().enumerate() {
+                let mut secrets = Vec::new();
+                for read in &subject.read {
+                    let tree = &self.apis[read.api].1.tree;
+                    let instance = read.instances.get(at);
+                    secrets.extend(instance.into_iter().flat_map(|it| it.find_secrets(tree)));
+                }
+                texts.push(text_for_report(file, &secrets));
+            }
+        }
+        texts
     }
 
     /// The APIs that judge them.

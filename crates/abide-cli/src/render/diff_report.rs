@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use abide_instance::Notation;
 use abide_instance::diff::{ChangeCost, DifferenceKind, InstanceDifference};
+use abide_instance::{Notation, REDACTED};
 use abide_lint::pluralize;
 use abide_schema::Tree;
 use abide_source::printable::escape_unprintable;
@@ -31,16 +31,23 @@ pub(crate) struct DiffSide<'a> {
     /// Its text; empty if it is none.
     text: &'a [u8],
     index: LineIndex,
+    /// The places of secrets in the text, in their order.
+    secrets: Vec<Span>,
 }
 
 /// As much of a value is shown as fits beside the other one.
 const MAX_SHOWN: usize = 40;
 
 impl<'a> DiffSide<'a> {
-    /// A file. Bytes that are no text are not shown.
-    pub(crate) fn new(name: &'a str, notation: Notation, bytes: &'a [u8]) -> DiffSide<'a> {
+    /// A file. Bytes that are no text are not shown, and neither are secrets.
+    pub(crate) fn new(
+        name: &'a str,
+        notation: Notation,
+        bytes: &'a [u8],
+        secrets: Vec<Span>,
+    ) -> DiffSide<'a> {
         let text = if notation == Notation::Binary { &[] } else { bytes };
-        DiffSide { name, text, index: LineIndex::new(text) }
+        DiffSide { name, text, index: LineIndex::new(text), secrets }
     }
 
     fn position(&self, offset: u32) -> Position {
@@ -56,9 +63,29 @@ impl<'a> DiffSide<'a> {
         format!("{}:{}:{}", escape_unprintable(self.name), start.line, start.column)
     }
 
+    /// Returns the text at a place, without its secrets.
+    fn get_redacted_text(&self, span: Span) -> Option<String> {
+        let mut text = String::new();
+        let mut at = span.start;
+        let is_inside = |it: &&Span| it.start < span.end && span.start < it.end;
+        for secret in self.secrets.iter().filter(is_inside) {
+            if secret.end <= at {
+                continue;
+            }
+            let before = Span { start: at, end: secret.start.max(at) };
+            text += &String::from_utf8_lossy(self.text.get(before.range())?);
+            if !text.ends_with(REDACTED) {
+                text += REDACTED;
+            }
+            at = secret.end.min(span.end);
+        }
+        text += &String::from_utf8_lossy(self.text.get(at as usize..span.end as usize)?);
+        Some(text)
+    }
+
     /// Returns the text at a place, on one line.
     fn get_text(&self, span: Span) -> Option<String> {
-        let text = String::from_utf8_lossy(self.text.get(span.range())?);
+        let text = self.get_redacted_text(span)?;
         let words: Vec<&str> = text.split_whitespace().collect();
         let text = words.join(" ");
         let short: String = text.chars().take(MAX_SHOWN).collect();

@@ -151,3 +151,55 @@ fn what_cannot_be_compared_is_said() {
         ran.stderr
     );
 }
+
+/// An API with a field that is marked as a secret.
+const SECRETS: &[(&str, &str)] = &[
+    (
+        "api/udpa/annotations/sensitive.proto",
+        "syntax = \"proto3\"; package udpa.annotations; import \"google/protobuf/descriptor.proto\";
+extend google.protobuf.FieldOptions { bool sensitive = 76569463; }
+",
+    ),
+    (
+        "api/acme/v1/pair.proto",
+        "syntax = \"proto3\"; package acme.v1; import \"udpa/annotations/sensitive.proto\";
+message Pair { Source key = 1 [(udpa.annotations.sensitive) = true]; string name = 2; }
+message Source { string inline = 1; }
+",
+    ),
+];
+
+#[test]
+fn no_format_shows_a_secret() {
+    let old = "# proto-message: acme.v1.Pair\nname: a\nkey: {inline: s3cr3t-old}\n";
+    let new = "# proto-message: acme.v1.Pair\nname: b\nkey: {inline: s3cr3t-new}\n";
+    let without = "# proto-message: acme.v1.Pair\nname: a\n";
+    for format in ["human", "json", "markdown"] {
+        for (old, new) in [(old, new), (without, new), (old, without)] {
+            let files = [SECRETS, &[("old.yaml", old), ("new.yaml", new)]].concat();
+            let ran = run(&files, &["old.yaml", "new.yaml", "--format", format]);
+            let text = String::from_utf8(ran.stdout).unwrap();
+            assert!(text.contains("key"), "{text}");
+            assert!(!text.contains("s3cr3t"), "{text}");
+            if format == "human" && old != without && new != without {
+                assert!(text.contains("changed: [redacted] to [redacted]"), "{text}");
+                assert!(text.contains("name changed: a to b"), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_snippet_of_a_check_shows_a_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    put(folder.path(), SECRETS);
+    let text = "# proto-message: acme.v1.Pair\nkey: {inline: s3cr3t, unknown: s3cr3t}\nother: 1\n";
+    put(folder.path(), &[("pair.yaml", text)]);
+    for format in ["human", "json", "markdown", "html", "sarif", "github"] {
+        let args = ["config", "check", "pair.yaml", "--api", "api", "--format", format];
+        let ran = abide(folder.path(), &args);
+        let text = String::from_utf8(ran.stdout).unwrap();
+        assert!(text.contains("unknown"), "{format}: {text}");
+        assert!(!text.contains("s3cr3t"), "{format}: {text}");
+    }
+}

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use abide_instance::{
-    ConvertedText, DeclarationError, Dialect, Direction, MigrationFile, Notation, ReadOptions,
-    VersionConverter, VersionMapping, convert_text,
+    ConvertedText, DeclarationError, Dialect, Direction, Instance, MigrationFile, Notation,
+    ReadOptions, VersionConverter, VersionMapping, convert_text, mask_secrets,
 };
 use abide_lint::{CarriedFile, InstanceOptions, pluralize};
 use abide_schema::{MessageId, PackageVersion};
@@ -14,6 +14,7 @@ use abide_source::printable::count_line_and_column;
 use abide_source::printable::{self, escape_unprintable as shown_name};
 use abide_source::write::{self, UnmadeChange};
 use abide_source::{Progress, load};
+use abide_syntax::Span;
 use rayon::prelude::*;
 
 use crate::args::{Global, TranslationArgs, TreeArgs};
@@ -58,7 +59,7 @@ pub(super) fn convert_files(
             }
         }
     }
-    let targets = choose_targets(args, &files)?;
+    let all_targets = choose_targets(args, &files)?;
     let mapping = args.mapping.as_deref().map(read_mapping).transpose()?.unwrap_or_default();
     let migrations = read_steps(&args.steps)?;
     let loaded = load(&settings.open_source(&tree_args)?, &progress)?;
@@ -69,15 +70,30 @@ pub(super) fn convert_files(
     let ty = args.ty.as_deref().map(|name| find_message(tree, name)).transpose()?;
     let dialect = args.reader.as_deref().and_then(Dialect::from_name);
     progress.begin_step(format!("translating {}", pluralize(files.len(), "file")));
-    let carried: Vec<ConvertedText> = files.par_iter().map(|file: &NamedFile| {
+    let convert = |file: &NamedFile| {
         let options = ReadOptions { notation: file.notation, ty, dialect };
         convert_text(tree, &translator, &file.bytes, options, way.as_ref()).map_err(|why| {
-            Error::Usage(format!(
-                "internal error in `{}`: {why}; nothing was written. Please report it with the file",
+            format!(
+                "internal error in `{}`: {why}; this file was not written. Please report it with \
+                 the file",
                 file.name
-            ))
+            )
         })
-    }).collect::<Result<_, _>>()?;
+    };
+    let results: Vec<Result<ConvertedText, String>> = files.par_iter().map(convert).collect();
+    let (mut carried, mut targets, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
+    // The other files are carried all the same.
+    let all_files = std::mem::take(&mut files).into_iter().zip(all_targets);
+    for ((file, target), result) in all_files.zip(results) {
+        match result {
+            Ok(it) => {
+                carried.push(it);
+                files.push(file);
+                targets.push(target);
+            }
+            Err(why) => troubles.push(why),
+        }
+    }
     let as_of = global.as_of.unwrap_or_else(today);
     let policy = &settings.config.policy;
     let options = InstanceOptions::on(as_of);
@@ -87,7 +103,9 @@ pub(super) fn convert_files(
     let report = abide_lint::check_translations(tree, policy, options, &judged, args.allow_loss);
     progress.finish();
     let bytes: Vec<Vec<u8>> = files.iter().map(|it| it.bytes.clone()).collect();
-    let texts: Vec<TextFile> = files.iter().map(text_for_report).collect();
+    let secrets: Vec<Vec<Span>> = carried.iter().map(|it| it.instance.find_secrets(tree)).collect();
+    let texts: Vec<TextFile> =
+        files.iter().zip(&secrets).map(|(file, secrets)| text_for_report(file, secrets)).collect();
     let context = RenderContext {
         tree,
         old: None,
@@ -114,10 +132,12 @@ pub(super) fn convert_files(
     };
     let shown = (args.format.write)(&shown, &context);
     let kept_back = report.errors > 0;
-    let mut outcome =
-        CommandOutcome { troubles: read_errors(&loaded), ..CommandOutcome::nothing(kept_back) };
+    troubles.extend(read_errors(&loaded));
+    let mut outcome = CommandOutcome { troubles, ..CommandOutcome::nothing(kept_back) };
     let count = changed.iter().filter(|it| **it).count();
     let mut printed: Vec<u8> = Vec::new();
+    // Files whose patch does not show all of them.
+    let mut masked: Vec<&str> = Vec::new();
     for (index, it) in carried.iter().enumerate() {
         let Some(text) = it.text.as_deref().filter(|_| !kept_back) else { continue };
         let is_changed = changed[index];
@@ -128,8 +148,21 @@ pub(super) fn convert_files(
                 printed.extend(format!("{} would change\n", shown_name(file)).into_bytes())
             }
             TextTarget::Check => {}
-            TextTarget::Patch => {
+            TextTarget::Patch if secrets[index].is_empty() => {
                 printed.extend(render_unified(file, Some(&bytes[index]), Some(text)))
+            }
+            TextTarget::Patch => {
+                let types: Vec<MessageId> = it.documents.iter().map(|it| it.new).collect();
+                let ty = types.first().copied().filter(|_| types.len() == 1);
+                let options = ReadOptions { notation: files[index].notation, ty, dialect };
+                let mut new_secrets = Instance::read(tree, text, options).find_secrets(tree);
+                let options = ReadOptions { ty: None, ..options };
+                new_secrets.extend(Instance::read(tree, text, options).find_secrets(tree));
+                let [mut old, mut new] = [bytes[index].clone(), text.to_vec()];
+                mask_secrets(&mut old, &secrets[index]);
+                mask_secrets(&mut new, &new_secrets);
+                printed.extend(render_unified(file, Some(&old), Some(&new)));
+                masked.push(file);
             }
             TextTarget::File(path) if args.target.write => {
                 let written = is_changed.then(|| write::replace(path, &bytes[index], text));
@@ -152,6 +185,12 @@ pub(super) fn convert_files(
         outcome.report = Some([printable::report(shown), printed].concat());
     }
     if !global.quiet {
+        for file in &masked {
+            eprint_line(&format!(
+                "note: `{}` holds secrets, which the patch shows as `*`: use `--write` or `--out`",
+                shown_name(file)
+            ));
+        }
         for (file, it) in texts.iter().zip(&carried) {
             for (span, text) in &it.notes {
                 let (line, column) = count_line_and_column(&file.text, span.start);
