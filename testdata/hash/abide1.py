@@ -84,6 +84,36 @@ def edition(file):
     return EDITION_2026 if file.edition == 1002 else EDITION_2024
 
 
+def java_class(file):
+    """The class of Java that a file before edition 2024 has by itself."""
+    base = file.name.split("/")[-1]
+    for end in (".protodevel", ".proto"):
+        if base.endswith(end):
+            base = base[:-len(end)]
+            break
+    name, is_raised = "", True
+    for index, letter in enumerate(base):
+        if "a" <= letter <= "z":
+            name += letter.upper() if is_raised else letter
+            is_raised = False
+        elif "A" <= letter <= "Z":
+            name += letter.lower() if index == 0 and not is_raised else letter
+            is_raised = False
+        else:
+            name += letter if "0" <= letter <= "9" else ""
+            is_raised = True
+
+    def names(message):
+        yield message.name
+        for inner in message.nested_type:
+            yield from names(inner)
+        yield from (it.name for it in message.enum_type)
+
+    taken = {inner for it in file.message_type for inner in names(it)}
+    taken |= {it.name for it in [*file.enum_type, *file.service]}
+    return name + "OuterClass" if name in taken else name
+
+
 # ---------------------------------------------------------------- exclusions
 
 RELEASE = {
@@ -572,9 +602,22 @@ class Tree:
     def nesting(self, file, nested, scope):
         """The fact of `pb.java.nest_in_file_class`."""
         value = scope.language["pb.java", "nest_in_file_class"]
-        if nested or scope.edition < EDITION_2024 or value != 2:
+        if nested or scope.edition < EDITION_2024 or value != 2 or self.nests_all(file):
             return []
         return [b"feature pb.java.nest_in_file_class = 2"]
+
+    def nests_all(self, file):
+        """Are all classes of Java inside of the class of the file, against its edition?"""
+        def is_nested(kind, options):
+            scope = self.scopes[file.name].inside(self.options(kind, options))
+            return scope.language["pb.java", "nest_in_file_class"] == 2
+        classes = [("MessageOptions", it.options) for it in file.message_type]
+        classes += [("EnumOptions", it.options) for it in file.enum_type]
+        if not classes or edition(file) < EDITION_2024:
+            return False
+        if file.options.java_generic_services:
+            classes += [("ServiceOptions", it.options) for it in file.service]
+        return all(is_nested(*it) for it in classes)
 
     def message_facts(self, it):
         proto, scope, full = it.proto, it.scope, it.full
@@ -686,7 +729,9 @@ class Tree:
             if path not in self.files or self.files[path].package != package:
                 facts.append(f"import public {path}".encode())
         options = self.option_facts("FileOptions", file.options)
-        if scope.edition >= EDITION_2024:
+        if file.options.java_outer_classname == java_class(file):
+            options = [it for it in options if not it.startswith(b"java_outer_classname = ")]
+        if scope.edition >= EDITION_2024 and not self.nests_all(file):
             options.append(b"java_multiple_files = true")
         facts += [b"option " + fact for fact in whole(options)]
         kinds = set() if file.options.HasField("java_outer_classname") else {"file"}

@@ -15,7 +15,7 @@ use crate::facts::{
     push_value,
 };
 use crate::hash::SemanticHash;
-use crate::languages::{FeatureTarget, LanguageSettings};
+use crate::languages::{FeatureTarget, LanguageSettings, is_nested_by_option};
 use crate::{facts, option_facts};
 
 impl CanonicalFile {
@@ -55,6 +55,21 @@ pub(crate) fn print_element_facts(file: File<'_>, name: &str) -> Option<String> 
     builder.found
 }
 
+/// Returns true if a file of edition 2024 or later asks for what files meant before it that do not
+/// set `java_multiple_files`: it has messages or enums, and nests each of them. Services count if
+/// they have a class.
+fn nests_all_classes(file: File<'_>) -> bool {
+    if file.decl().edition < Edition::Edition2024 {
+        return false;
+    }
+    let generic = file.options().and_then(|it| it.get_bool(file.tree, "java_generic_services"));
+    let services = file.services().filter(|_| generic == Some(true)).map(|it| it.options());
+    let mut classes = file.messages().map(|it| it.options()).peekable();
+    let mut enums = file.enums().map(|it| it.options()).peekable();
+    let has_classes = classes.peek().is_some() || enums.peek().is_some();
+    has_classes && classes.chain(enums).chain(services).all(|it| is_nested_by_option(file.tree, it))
+}
+
 struct Canonicalizer<'r, 't> {
     file: File<'t>,
     tree: &'t Tree,
@@ -64,6 +79,9 @@ struct Canonicalizer<'r, 't> {
     tables: &'r mut BufferTables,
     wanted: Option<&'t str>,
     found: Option<String>,
+    /// True if Java has all classes of the file inside of the class of the file, although the
+    /// edition says otherwise.
+    nests_all_classes: bool,
 }
 
 impl<'r, 't> Canonicalizer<'r, 't> {
@@ -75,7 +93,9 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         let has_problems = problems.get(at).is_some_and(|problem| problem.place.file == file.id);
         let HashBuffers { facts, tables } = scratch;
         tables.reset_for(file);
-        Canonicalizer { file, tree, has_problems, facts, tables, wanted: None, found: None }
+        let nests_all_classes = nests_all_classes(file);
+        let (wanted, found) = (None, None);
+        Canonicalizer { file, tree, has_problems, facts, tables, wanted, found, nests_all_classes }
     }
 
     /// The meaning of the file, after `run`.
@@ -221,15 +241,17 @@ impl<'r, 't> Canonicalizer<'r, 't> {
                 facts.push("import public ").push(&import.decl.path).end();
             }
         }
-        let is_named = file.string_option("java_outer_classname").is_some();
-        if !is_named {
+        let class = file.string_option("java_outer_classname").map(|it| it.0);
+        if class.is_none() {
             of_file.write(facts, FeatureTarget::File, |_| {});
         }
         let first = facts.count();
-        if file.decl().edition >= Edition::Edition2024 {
+        if file.decl().edition >= Edition::Edition2024 && !self.nests_all_classes {
             facts.push(OPTION).push("java_multiple_files = true").end();
         }
-        self.write_options(|_| {}, file.decl().options, file.options());
+        let is_default = class.is_some_and(|it| it == file.default_java_outer_class());
+        let omitted = is_default.then_some("java_outer_classname");
+        self.write_options_but(omitted, |_| {}, file.decl().options, file.options());
         // The facts of a package are a set of those of its files. With one fact for
         // each leaf, it would not show which values belong together.
         self.facts.join(first, OPTION.len(), option_facts::is_one_option);
@@ -242,6 +264,16 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         raw: RawOptions,
         options: Option<&value::Message>,
     ) {
+        self.write_options_but(None, holder, raw, options);
+    }
+
+    fn write_options_but(
+        &mut self,
+        omitted: Option<&str>,
+        holder: impl FnOnce(&mut Vec<u8>),
+        raw: RawOptions,
+        options: Option<&value::Message>,
+    ) {
         if raw == RawOptions::None {
             return;
         }
@@ -250,7 +282,7 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         holder(&mut facts.path);
         push(&mut facts.path, OPTION);
         if let Some(options) = options {
-            option_facts::write(facts, self.tree, options);
+            option_facts::write(facts, self.tree, options, omitted);
         }
         if self.has_problems {
             option_facts::write_strange(facts, self.file, raw, options);
@@ -299,7 +331,7 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         );
         self.write_options(|_| {}, decl.options, message.options());
         languages.write(self.facts, FeatureTarget::Message, |_| {});
-        if decl.parent == Parent::File {
+        if decl.parent == Parent::File && !self.nests_all_classes {
             languages.write(self.facts, FeatureTarget::Class, |_| {});
         }
         for field in message.fields() {
@@ -532,7 +564,7 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         let languages = outer.with(self.tree, item.options());
         self.write_options(|_| {}, decl.options, item.options());
         languages.write(self.facts, FeatureTarget::Enum, |_| {});
-        if decl.parent == Parent::File {
+        if decl.parent == Parent::File && !self.nests_all_classes {
             languages.write(self.facts, FeatureTarget::Class, |_| {});
         }
         if let Some(first) = item.values().next() {
@@ -564,7 +596,9 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         self.facts.push("service ").push(self.tables.names.get(name)).end();
         self.write_options(|_| {}, service.decl().options, service.options());
         let languages = of_file.with(self.tree, service.options());
-        languages.write(self.facts, FeatureTarget::Class, |_| {});
+        if !self.nests_all_classes {
+            languages.write(self.facts, FeatureTarget::Class, |_| {});
+        }
         for method in service.methods() {
             let decl = method.decl();
             self.facts.push("method ").push(method.name()).push(" ");

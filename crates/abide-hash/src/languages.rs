@@ -190,6 +190,15 @@ impl LanguageSettings {
     }
 }
 
+/// Returns true if options ask for a Java class inside of that of the file.
+pub(crate) fn is_nested_by_option(tree: &Tree, options: Option<&Message>) -> bool {
+    let features = options.and_then(|it| it.get_message(tree, "features"));
+    let java = features.and_then(|it| it.find_extension(tree, "pb.java"));
+    let java = java.and_then(|it| it.value.as_message());
+    let nested = java.and_then(|it| it.get(tree, "nest_in_file_class"));
+    nested.is_some_and(|it| it.value == Value::Enum(NEST_YES))
+}
+
 fn is_usual(values: &[i32; COUNT]) -> bool {
     values.iter().zip(&FEATURES).all(|(value, feature)| *value == feature.defaults[PROTO3])
 }

@@ -84,10 +84,10 @@ impl OmittedFields {
     }
 }
 
-/// Writes the facts of the options of an element. `facts.path` is the text before
+/// Writes the facts of the options of an element but one. `facts.path` is the text before
 /// them.
-pub(crate) fn write(facts: &mut Facts, tree: &Tree, options: &Message) {
-    OptionWriter { facts, tree }.write_message(options, OmittedFields::Defaults, false);
+pub(crate) fn write(facts: &mut Facts, tree: &Tree, options: &Message, omitted: Option<&str>) {
+    OptionWriter { facts, tree, omitted }.write_message(options, OmittedFields::Defaults, false);
 }
 
 /// Writes the options in source text that were not understood.
@@ -158,6 +158,8 @@ fn push_tokens(out: &mut Vec<u8>, text: &[u8], span: Span, separator: &str) {
 struct OptionWriter<'a> {
     facts: &'a mut Facts,
     tree: &'a Tree,
+    /// An option that says what holds without it.
+    omitted: Option<&'a str>,
 }
 
 impl OptionWriter<'_> {
@@ -272,6 +274,7 @@ impl OptionWriter<'_> {
                 "features" => Some(OmittedFields::CoreFeatures),
                 "uninterpreted_option" | "packed" | "map_entry" => None,
                 "ctype" if entry.value == Value::Enum(1) => None,
+                name if self.omitted == Some(name) => None,
                 _ if singular && default_of(field).as_ref() == Some(&entry.value) => None,
                 _ => Some(OmittedFields::Nothing),
             },

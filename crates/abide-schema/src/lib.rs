@@ -43,7 +43,9 @@ pub use ids::{
 pub use link::{find_known_repository, find_missing_imports};
 pub use mentions::{Mention, MentionTarget};
 pub use problem::{Place, Problem, ProblemKind};
-pub use protobuf::{Edition, WireError, default_json_name, find_well_known, well_known_paths};
+pub use protobuf::{
+    Edition, WireError, default_json_name, find_well_known, to_camel_case, well_known_paths,
+};
 pub use tree::{
     Cardinality, DefaultVisibility, Element, Enum, EnumValue, FEATURES, FeatureRow, Features,
     Field, File, HttpBinding, Import, Message, Method, Migration, NamingStyle, NumberRanges, Oneof,

@@ -1,5 +1,6 @@
 //! Facts of protobuf itself, which no file of a tree can change.
 
+mod camel_case;
 pub(crate) mod descriptor_number;
 mod edition;
 mod float;
@@ -7,6 +8,7 @@ mod json_name;
 pub(crate) mod well_known;
 mod wire_format;
 
+pub use camel_case::to_camel_case;
 pub use edition::Edition;
 pub(crate) use edition::list_known_editions;
 pub(crate) use float::to_nearest_float;

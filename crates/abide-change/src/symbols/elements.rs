@@ -1,5 +1,6 @@
 //! Facts about elements that several models of generators need.
 
+pub(super) use abide_schema::to_camel_case as camel;
 use abide_schema::{Edition, Element, Field, File, Message, Openness, Tree, TypeDecl, value};
 use abide_syntax::ImportKind;
 
@@ -116,33 +117,6 @@ pub(super) fn is_group_like(field: Field<'_>) -> bool {
 pub(super) fn is_delimited(field: Field<'_>) -> bool {
     matches!(field.decl().ty, TypeDecl::Group(_) | TypeDecl::GroupNamed(_))
         || field.features().delimited
-}
-
-/// `foo_bar` in camel case: letters after underscores and digits become upper case,
-/// the first letter too on request, and underscores are removed. Source:
-/// `UnderscoresToCamelCase` of the C++ and Java generators.
-pub(super) fn camel(name: &str, raise_first: bool) -> String {
-    let mut camel = String::with_capacity(name.len());
-    let mut raise = raise_first;
-    for (index, character) in name.chars().enumerate() {
-        match character {
-            'a'..='z' => {
-                camel.push(if raise { character.to_ascii_uppercase() } else { character });
-                raise = false;
-            }
-            'A'..='Z' => {
-                let lower = index == 0 && !raise;
-                camel.push(if lower { character.to_ascii_lowercase() } else { character });
-                raise = false;
-            }
-            '0'..='9' => {
-                camel.push(character);
-                raise = true;
-            }
-            _ => raise = true,
-        }
-    }
-    camel
 }
 
 /// The place of a field among the fields of its message.

@@ -63,16 +63,15 @@ fn outer_class(file: File<'_>) -> String {
     if let Some((name, _)) = file.string_option("java_outer_classname") {
         return name.to_owned();
     }
-    let base = file.path().rsplit('/').next().unwrap_or_default();
-    let name = camel(stem(base), true);
     let is_old = match file_feature(file, "use_old_outer_classname_default") {
         Some(set) => set == "true",
         None => file.decl().edition < Edition::Edition2024,
     };
-    if !is_old {
-        return format!("{name}Proto");
+    if is_old {
+        return file.default_java_outer_class();
     }
-    if file.decl().declares_type(&name) { format!("{name}OuterClass") } else { name }
+    let base = file.path().rsplit('/').next().unwrap_or_default();
+    format!("{}Proto", camel(stem(base), true))
 }
 
 fn file_feature<'t>(file: File<'t>, name: &str) -> Option<&'t str> {

@@ -6,6 +6,7 @@ use crate::problem::Place;
 use crate::protobuf::descriptor_number::{
     self, enumeration, field, file, message, method, oneof, service,
 };
+use crate::protobuf::to_camel_case;
 use crate::tree::Tree;
 use crate::tree::annotations::{
     ANNOTATIONS, Annotation, HttpBinding, KnownAnnotations, MIGRATIONS, Migration, POLICIES,
@@ -214,6 +215,16 @@ impl<'t> File<'t> {
     /// The option `java_package`.
     pub fn java_package(self) -> Option<(&'t str, Place)> {
         self.string_option("java_package")
+    }
+
+    /// The name of its Java class if no option names it, in editions before 2024: that of the file,
+    /// with `OuterClass` behind it if a type in the file has that name. Source:
+    /// `GetFileDefaultImmutableClassName` of the Java generator.
+    pub fn default_java_outer_class(self) -> String {
+        let base = self.path().rsplit('/').next().unwrap_or_default();
+        let stem = base.strip_suffix(".protodevel").or(base.strip_suffix(".proto")).unwrap_or(base);
+        let name = to_camel_case(stem, true);
+        if self.decl().declares_type(&name) { format!("{name}OuterClass") } else { name }
     }
 
     /// Returns the place where the option `deprecated` of the file is set.
