@@ -5,6 +5,7 @@ mod common;
 mod config;
 mod deprecate;
 mod deprecations;
+mod edition;
 mod examples;
 mod fix;
 mod format;
@@ -36,6 +37,7 @@ pub(crate) use self::common::{Color, CompareArgs, Global, JudgeArgs, SelectArgs,
 pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs};
 pub(crate) use self::deprecate::DeprecateArgs;
 pub(crate) use self::deprecations::DeprecationsArgs;
+pub(crate) use self::edition::EditionArgs;
 pub(crate) use self::fix::FixArgs;
 pub(crate) use self::format::FormatArgs;
 pub(crate) use self::instance_diff::ConfigDiffArgs;
@@ -281,6 +283,9 @@ pub(crate) enum Command {
     /// Mark an element as deprecated, with what to use instead
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecate::HELP, describe_sources()))]
     Deprecate(DeprecateArgs),
+    /// Carry files to a later edition without a change of meaning
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", edition::HELP, describe_sources()))]
+    Edition(EditionArgs),
     /// List what is deprecated: since when, what replaces it, and when it goes
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecations::HELP, describe_sources()))]
     Deprecations(DeprecationsArgs),

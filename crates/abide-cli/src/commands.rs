@@ -10,6 +10,7 @@ mod check;
 pub(crate) mod config;
 mod deprecate;
 mod deprecations;
+mod edition;
 mod explain;
 mod file_changes;
 mod fix;
@@ -93,6 +94,7 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
         }
         Command::Deprecate(args) => deprecate::deprecate(&cli.global, args),
         Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
+        Command::Edition(args) => edition::edition(&cli.global, args),
         Command::Calendar(args) => calendar::calendar(&cli.global, args),
         Command::Config(args) => config::config(&cli.global, args),
         Command::Runtime(args) => runtime::runtime(&cli.global, args),

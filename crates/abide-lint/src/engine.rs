@@ -3,6 +3,7 @@
 mod accepted_findings;
 mod candidate_findings;
 mod changed_scope;
+mod editions;
 mod fixing;
 mod frozen_changes;
 mod imported_types;
@@ -28,6 +29,7 @@ mod version_plan;
 mod walk;
 mod work_in_progress;
 
+pub use editions::{EditionRequest, EditionResult, carry_to_edition};
 pub use fixing::{FixRequest, FixResult, RefusedFix, find_objections, fix};
 pub use instance_releases::join_releases;
 pub use instances::check_instances;

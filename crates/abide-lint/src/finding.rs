@@ -20,6 +20,8 @@ pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
 pub(crate) use finding::{digest, is_fingerprint};
 pub(crate) use fix::comments::without_comment_line;
 pub use fix::deprecation::{DeprecationAnswer, DeprecationError, DeprecationNotice, deprecate};
+pub(crate) use fix::edition::write_in_edition;
+pub use fix::edition::{EditionObstacle, EditionObstacleReason};
 pub(crate) use fix::imports::{string_literal, with_import, with_syntax, without_import};
 pub(crate) use fix::options::with_deprecated;
 pub(crate) use fix::rename::renamed;

@@ -36,15 +36,17 @@ pub use code_owners::{CodeOwners, Forge, Ownership};
 pub use config::{Config, ConfigApi, ConfigInstances};
 pub use drawing::view::GraphView;
 pub use engine::{
-    CarriedFile, FixRequest, FixResult, RefusedFix, check, check_early_release, check_instances,
-    check_lossy_release, check_translations, find_objections, find_upgrade_blockers, fix,
-    join_releases, new_errors, plan_versions, record_made_versions,
+    CarriedFile, EditionRequest, EditionResult, FixRequest, FixResult, RefusedFix,
+    carry_to_edition, check, check_early_release, check_instances, check_lossy_release,
+    check_translations, find_objections, find_upgrade_blockers, fix, join_releases, new_errors,
+    plan_versions, record_made_versions,
 };
 pub use exceptions::format_waiver;
 pub use finding::{
     Applied, Bump, ChangeFacts, ConfigError, Dependent, DeprecationAnswer, DeprecationError,
-    DeprecationNotice, Exception, ExceptionKind, Finding, FindingLabel, Fix, FixEdit, Gone, Group,
-    Impact, Location, Origin, RuleDefaults, Severity, deprecate,
+    DeprecationNotice, EditionObstacle, EditionObstacleReason, Exception, ExceptionKind, Finding,
+    FindingLabel, Fix, FixEdit, Gone, Group, Impact, Location, Origin, RuleDefaults, Severity,
+    deprecate,
 };
 pub use inputs::{
     Accepted, ApiRelease, FeatureFile, InstanceFile, InstanceOptions, InstanceSet, Options,

@@ -11,6 +11,7 @@ mod contract;
 mod copies;
 mod deprecate;
 mod determinism;
+mod edition;
 mod exceptions;
 mod first_hour;
 mod fix;

@@ -3,6 +3,7 @@
 
 pub(crate) mod comments;
 pub(crate) mod deprecation;
+pub(crate) mod edition;
 pub(crate) mod imports;
 pub(crate) mod options;
 pub(crate) mod rename;

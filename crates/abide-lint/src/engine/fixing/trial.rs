@@ -111,7 +111,7 @@ fn join_edits(text: &[u8], mut edits: Vec<Edit>) -> Vec<Edit> {
 }
 
 /// The tree with other texts of some files.
-fn link_with_texts(tree: &Tree, texts: &BTreeMap<FileId, Vec<u8>>) -> Tree {
+pub(in crate::engine) fn link_with_texts(tree: &Tree, texts: &BTreeMap<FileId, Vec<u8>>) -> Tree {
     let file = |file: File<'_>| {
         let decl = file.shared_decl();
         let Some(text) = texts.get(&file.id) else { return Arc::clone(decl) };

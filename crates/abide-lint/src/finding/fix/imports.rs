@@ -76,7 +76,7 @@ pub(crate) fn with_syntax(file: File<'_>) -> Option<Fix> {
 
 /// Returns where a file begins to say something: behind its licence, before what documents its
 /// first declaration.
-fn first_statement(source: SourceText<'_>) -> u32 {
+pub(super) fn first_statement(source: SourceText<'_>) -> u32 {
     let Some(first) = source.ast.decls.first() else { return skip_byte_order_mark(source.text) };
     let documents = matches!(
         first.kind,

@@ -4,7 +4,7 @@
 
 use crate::decl::{MessageKind, Part};
 use crate::problem::ProblemKind;
-use crate::tree::{Element, Enum, Message, Oneof};
+use crate::tree::{Element, Enum, File, Message, Oneof};
 
 use super::check::FileCheck;
 
@@ -13,6 +13,25 @@ const FIELDS_OF_MESSAGE: usize = 1500;
 const ONEOFS_OF_MESSAGE: usize = 1000;
 const FIELDS_OF_ONEOF: usize = 1200;
 const VALUES_OF_ENUM: usize = 1700;
+
+impl<'t> File<'t> {
+    /// The messages, oneofs and enums that are larger than edition 2026 allows. A oneof is left out
+    /// if its message is one of them.
+    pub fn elements_over_limits(self) -> impl Iterator<Item = Element<'t>> {
+        let messages = self.all_messages().filter(|it| !it.is_map_entry());
+        let of_messages = messages.flat_map(|message| {
+            let written = message.oneofs().filter(|it| !it.is_synthetic());
+            let oneofs: Vec<Oneof<'t>> = written.collect();
+            let is_over =
+                message.fields().len() > FIELDS_OF_MESSAGE || oneofs.len() > ONEOFS_OF_MESSAGE;
+            let over = oneofs.into_iter();
+            let over = over.filter(move |it| !is_over && it.fields().count() > FIELDS_OF_ONEOF);
+            is_over.then_some(Element::Message(message)).into_iter().chain(over.map(Element::Oneof))
+        });
+        let enums = self.all_enums().filter(|it| it.values().len() > VALUES_OF_ENUM);
+        of_messages.chain(enums.map(Element::Enum))
+    }
+}
 
 impl<'a> FileCheck<'a> {
     pub(super) fn check_message_limits(&mut self, message: Message<'a>) {

@@ -4,11 +4,11 @@
 //! Source: `DescriptorBuilder::ValidateNamingStyle` and the feature
 //! `enforce_naming_style`.
 
-use crate::decl::{MessageKind, Part};
+use crate::decl::Part;
 use crate::dynamic::Message;
 use crate::problem::ProblemKind;
 use crate::protobuf::Edition;
-use crate::tree::{Element, Field, Message as MessageView, NamingStyle};
+use crate::tree::{Element, Field, File, Message as MessageView, NamingStyle};
 
 use super::check::FileCheck;
 
@@ -46,36 +46,8 @@ impl<'a> FileCheck<'a> {
             }
         }
         for element in self.file.elements() {
-            // Services, enum values, methods and oneofs inherit the feature
-            // from their parent unless they set it.
-            let (style, case) = match element {
-                Element::Message(it) if it.decl().kind != MessageKind::MapEntry => {
-                    (it.features().naming_style, NameCase::TitleCase)
-                }
-                Element::Message(_) => continue,
-                Element::Field(it) if it.parent().is_some_and(|message| message.is_map_entry()) => {
-                    continue;
-                }
-                Element::Field(it) => (it.features().naming_style, NameCase::LowerSnake),
-                Element::Oneof(it) => {
-                    let outer = it.message().features().naming_style;
-                    (self.find_style(outer, it.options()), NameCase::LowerSnake)
-                }
-                Element::Enum(it) => (it.features().naming_style, NameCase::TitleCase),
-                Element::EnumValue(it) => {
-                    let outer = it.parent().features().naming_style;
-                    (self.find_style(outer, it.options()), NameCase::UpperSnake)
-                }
-                Element::Service(it) => {
-                    let outer = self.linked.features.naming_style;
-                    (self.find_style(outer, it.options()), NameCase::TitleCase)
-                }
-                Element::Method(it) => {
-                    let file = self.linked.features.naming_style;
-                    let outer = self.find_style(file, it.service().options());
-                    (self.find_style(outer, it.options()), NameCase::TitleCase)
-                }
-            };
+            let Some(case) = find_case(element) else { continue };
+            let style = self.resolve_style(element);
             if style == NamingStyle::Legacy {
                 continue;
             }
@@ -91,24 +63,39 @@ impl<'a> FileCheck<'a> {
         }
     }
 
+    /// The style that an element is checked by. Services, enum values, methods and oneofs inherit
+    /// the feature from their parent unless they set it.
+    fn resolve_style(&self, element: Element<'a>) -> NamingStyle {
+        let of_file = self.linked.features.naming_style;
+        match element {
+            Element::Message(it) => it.features().naming_style,
+            Element::Field(it) => it.features().naming_style,
+            Element::Enum(it) => it.features().naming_style,
+            Element::Oneof(it) => {
+                self.find_style(it.message().features().naming_style, it.options())
+            }
+            Element::EnumValue(it) => {
+                self.find_style(it.parent().features().naming_style, it.options())
+            }
+            Element::Service(it) => self.find_style(of_file, it.options()),
+            Element::Method(it) => {
+                let outer = self.find_style(of_file, it.service().options());
+                self.find_style(outer, it.options())
+            }
+        }
+    }
+
     /// Reports a field, an extension or a oneof whose name is that of an accessor of another one in
     /// its message.
     fn check_collision(&mut self, element: Element<'a>) {
-        let message = match element {
-            Element::Field(it) => find_containing(it),
-            Element::Oneof(it) => Some(it.message()),
-            _ => return,
-        };
         let name = element.name();
-        let other = message.and_then(|message| {
-            let near = strip_accessors(name);
-            let fields = message.fields().map(Element::Field);
-            let mut members = fields.chain(message.oneofs().map(Element::Oneof));
-            members.find(|it| near.clone().any(|near| near == it.name()))
-        });
-        let reason = match other {
-            Some(other) => format!("is that of an accessor of `{}`", other.name()),
-            None if name == "descriptor" => "is that of a method of generated code".to_owned(),
+        let (other, reason) = match find_collision(element) {
+            Some(NameCollision::Accessor(other)) => {
+                (Some(other), format!("is that of an accessor of `{}`", other.name()))
+            }
+            Some(NameCollision::Method) => {
+                (None, "is that of a method of generated code".to_owned())
+            }
             None => return,
         };
         let span = self.span(element.node(), Part::Name);
@@ -133,6 +120,69 @@ impl<'a> FileCheck<'a> {
             Some((_, 3, _)) => NamingStyle::Style2026,
             _ => outer,
         }
+    }
+}
+
+impl File<'_> {
+    /// The strictest style of names that every name in the file keeps, whatever the file asks for.
+    pub fn strictest_naming_style(self) -> NamingStyle {
+        let package = self.decl().package.map(|it| self.decl().str(it.name));
+        if package.is_some_and(|it| check_name(it, NameCase::LowerSnake).is_err()) {
+            return NamingStyle::Legacy;
+        }
+        let is_cased =
+            |it: Element<'_>| find_case(it).is_none_or(|case| check_name(it.name(), case).is_ok());
+        if !self.elements().all(is_cased) {
+            return NamingStyle::Legacy;
+        }
+        let collides = |it| find_case(it).is_some() && find_collision(it).is_some();
+        match self.elements().any(collides) {
+            true => NamingStyle::Style2024,
+            false => NamingStyle::Style2026,
+        }
+    }
+}
+
+/// The case that a style asks of the name of an element; `None` for names that nobody wrote.
+fn find_case(element: Element<'_>) -> Option<NameCase> {
+    match element {
+        Element::Message(it) if it.is_map_entry() => None,
+        Element::Field(it) if it.parent().is_some_and(MessageView::is_map_entry) => None,
+        Element::Oneof(it) if it.is_synthetic() => None,
+        Element::Field(_) | Element::Oneof(_) => Some(NameCase::LowerSnake),
+        Element::EnumValue(_) => Some(NameCase::UpperSnake),
+        Element::Message(_) | Element::Enum(_) | Element::Service(_) | Element::Method(_) => {
+            Some(NameCase::TitleCase)
+        }
+    }
+}
+
+/// What the name of a member collides with in generated code.
+enum NameCollision<'t> {
+    /// An accessor of another member.
+    Accessor(Element<'t>),
+    /// A method that every message has.
+    Method,
+}
+
+/// Finds what the name of a field, an extension or a oneof collides with in its message.
+fn find_collision(element: Element<'_>) -> Option<NameCollision<'_>> {
+    let message = match element {
+        Element::Field(it) => find_containing(it),
+        Element::Oneof(it) => Some(it.message()),
+        _ => return None,
+    };
+    let name = element.name();
+    let other = message.and_then(|message| {
+        let near = strip_accessors(name);
+        let fields = message.fields().map(Element::Field);
+        let written = message.oneofs().filter(|it| !it.is_synthetic());
+        let mut members = fields.chain(written.map(Element::Oneof));
+        members.find(|it| near.clone().any(|near| near == it.name()))
+    });
+    match other {
+        Some(other) => Some(NameCollision::Accessor(other)),
+        None => (name == "descriptor").then_some(NameCollision::Method),
     }
 }
 
