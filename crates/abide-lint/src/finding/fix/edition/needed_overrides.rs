@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::{
     DefaultVisibility, Edition, Element, Enum, Features, Field, File, NamingStyle, Openness,
     Presence, Scalar, Type,
@@ -165,7 +165,7 @@ impl<'t> FileOverrides<'t> {
         ];
         for (is_needed, owner, name, value) in kept {
             let extension = owner.extension().unwrap_or_default();
-            if is_needed && Holder::File(file).feature(extension, name).is_none() {
+            if is_needed && OptionOwner::File(file).feature(extension, name).is_none() {
                 self.of_file.push(FeatureOverride::new(owner, name, value));
             }
         }
@@ -179,7 +179,7 @@ impl<'t> FileOverrides<'t> {
             classes.extend(file.services().map(Element::Service));
         }
         let is_class_set = |it: &Element<'t>| {
-            Holder::Element(*it).feature("pb.java", "nest_in_file_class").is_some()
+            OptionOwner::Element(*it).feature("pb.java", "nest_in_file_class").is_some()
         };
         classes.retain(|it| !is_class_set(it));
         self.of_elements.extend(classes.into_iter().map(|it| (it, nested)));
@@ -294,10 +294,11 @@ fn find_enum(field: Field<'_>) -> Option<Enum<'_>> {
 }
 
 fn sets_core(file: File<'_>, feature: &str) -> bool {
-    let features = Holder::File(file).standard("features").and_then(|it| it.value.as_message());
+    let features =
+        OptionOwner::File(file).standard("features").and_then(|it| it.value.as_message());
     features.is_some_and(|it| it.get(file.tree, feature).is_some())
 }
 
 pub(super) fn is_set(file: File<'_>, option: &str) -> bool {
-    Holder::File(file).standard(option).is_some_and(|it| it.value.as_bool() == Some(true))
+    OptionOwner::File(file).standard(option).is_some_and(|it| it.value.as_bool() == Some(true))
 }

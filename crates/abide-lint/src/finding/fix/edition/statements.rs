@@ -1,6 +1,6 @@
 //! The statements of a file and of its bodies that an edition writes in another way.
 
-use abide_change::Holder;
+use abide_change::OptionOwner;
 use abide_schema::{Edition, Element, RawOptions};
 use abide_syntax::{
     DeclKind, ImportKind, KeyForm, OptionNode, Span, ValueId, ValueKind, skip_byte_order_mark,
@@ -132,7 +132,7 @@ fn edit_file_options(moved: EditionMove<'_>, overrides: &FileOverrides<'_>) -> V
     }
     let mut statements = Vec::new();
     if moved.enters(Edition::Edition2024)
-        && Holder::File(file).standard("java_outer_classname").is_none()
+        && OptionOwner::File(file).standard("java_outer_classname").is_none()
     {
         let class = file.default_java_outer_class();
         statements.push(format!("option java_outer_classname = \"{class}\";"));
