@@ -236,6 +236,21 @@ fn all_that_is_wrong_is_said_at_once() {
 }
 
 #[test]
+fn the_category_for_registries_of_schemas_has_a_preset() {
+    for names in ["CSR", "WIRE_JSON, CSR"] {
+        let modules = "version: v2\nmodules: [{path: proto}]\n";
+        let buf = format!("{modules}breaking: {{use: [{names}]}}\n");
+        let (text, ran) = init(&tree(&buf, &["user"]));
+        assert!(ran.stderr.is_empty(), "{}", ran.stderr);
+        assert!(text.contains("preset = \"buf-csr\"") && !text.contains("aliases"), "{text}");
+    }
+    // Only v2 has it.
+    let folder = tree("version: v1\nbreaking: {use: [CSR]}\n", &["user"]);
+    let ran = abide(folder.path(), &["init", "--from", "buf.yaml"]);
+    assert!(ran.status == 2 && ran.stderr.contains("`CSR` is no breaking rule"), "{}", ran.stderr);
+}
+
+#[test]
 fn aliases_of_yaml_stand_for_their_values() {
     let buf = "version: v2\nmodules: [{path: proto}]\nlint: &both\n  use: &names [MINIMAL]\n  \
                except: [PACKAGE_DIRECTORY_MATCH]\n  ignore: &paths [proto/acme/old]\nbreaking:\n  \

@@ -15,6 +15,8 @@ pub enum Preset {
     BufFile,
     /// What buf's category PACKAGE reports.
     BufPackage,
+    /// What buf's category CSR reports.
+    BufCsr,
     /// What buf's category WIRE_JSON reports.
     BufWireJson,
     /// What buf's category WIRE reports.
@@ -29,6 +31,7 @@ impl Preset {
         Preset::Google,
         Preset::BufFile,
         Preset::BufPackage,
+        Preset::BufCsr,
         Preset::BufWireJson,
         Preset::BufWire,
     ];
@@ -41,6 +44,7 @@ impl Preset {
             Preset::Google => "google",
             Preset::BufFile => "buf-file",
             Preset::BufPackage => "buf-package",
+            Preset::BufCsr => "buf-csr",
             Preset::BufWireJson => "buf-wire-json",
             Preset::BufWire => "buf-wire",
         }
@@ -59,6 +63,7 @@ impl Preset {
             Preset::Google => include_str!("../presets/google.toml"),
             Preset::BufFile => include_str!("../presets/buf-file.toml"),
             Preset::BufPackage => include_str!("../presets/buf-package.toml"),
+            Preset::BufCsr => include_str!("../presets/buf-csr.toml"),
             Preset::BufWireJson => include_str!("../presets/buf-wire-json.toml"),
             Preset::BufWire => include_str!("../presets/buf-wire.toml"),
         }

@@ -11,6 +11,7 @@ const PREFIX: &str = "buf:";
 pub(super) const BREAKING_CATEGORIES: &[(&str, Preset)] = &[
     ("FILE", Preset::BufFile),
     ("PACKAGE", Preset::BufPackage),
+    (CSR, Preset::BufCsr),
     ("WIRE_JSON", Preset::BufWireJson),
     ("WIRE", Preset::BufWire),
 ];
@@ -50,19 +51,8 @@ const RENAMED: &[(&str, &[&str])] = &[
 const SINCE_V2: &[&str] =
     &["EXTENSION_NO_DELETE", "PACKAGE_EXTENSION_NO_DELETE", "FIELD_SAME_DEFAULT"];
 
-/// The category for registries of schemas, which no preset has: what it adds to `WIRE_JSON`.
-const CSR: &[&str] = &[
-    "ENUM_NO_DELETE",
-    "ENUM_VALUE_NO_DELETE",
-    "EXTENSION_MESSAGE_NO_DELETE",
-    "FIELD_NO_DELETE",
-    "FIELD_SAME_TYPE",
-    "FILE_NO_DELETE",
-    "FILE_SAME_SYNTAX",
-    "MESSAGE_NO_DELETE",
-    "MESSAGE_NO_REMOVE_STANDARD_DESCRIPTOR_ACCESSOR",
-    "ONEOF_NO_DELETE",
-];
+/// The category for registries of schemas, which only v2 has.
+const CSR: &str = "CSR";
 
 /// Rules that buf still knows by name but that no longer find anything, with the last version that
 /// knows them.
@@ -109,10 +99,9 @@ impl RuleSection {
             }
             RuleSection::Breaking => {
                 for (category, _) in BREAKING_CATEGORIES {
-                    names.insert((*category).to_owned());
-                    names.extend(
-                        resolve_breaking_rules(version, category).iter().map(|it| strip_prefix(it)),
-                    );
+                    let rules = resolve_breaking_category(version, category);
+                    names.extend(rules.first().map(|_| (*category).to_owned()));
+                    names.extend(rules.iter().map(|rule| strip_prefix(rule)));
                 }
             }
         }
@@ -165,9 +154,8 @@ pub(super) fn resolve_breaking_rules(version: BufVersion, name: &str) -> BTreeSe
 
 /// The breaking rules of a category; none if the version has no such category.
 fn resolve_breaking_category(version: BufVersion, name: &str) -> BTreeSet<String> {
-    if name == "CSR" && version == BufVersion::V2 {
-        let more = CSR.iter().map(|rule| add_prefix(rule));
-        return collect_preset_rules(Preset::BufWireJson).into_iter().chain(more).collect();
+    if name == CSR && version < BufVersion::V2 {
+        return BTreeSet::new();
     }
     let preset = BREAKING_CATEGORIES.iter().find(|(category, _)| *category == name);
     let mut rules = preset.map_or_else(BTreeSet::new, |(_, preset)| collect_preset_rules(*preset));

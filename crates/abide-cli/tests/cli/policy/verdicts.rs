@@ -503,7 +503,7 @@ fn the_presets_of_buf_judge_alphas_as_buf_does() {
     let path = "acme/user/v1alpha1/user.proto";
     let text = "syntax = \"proto3\";\npackage acme.user.v1alpha1;\nmessage User {\n  \
                 string id = 1;\n  string mail = 2;\n}\n";
-    for preset in ["buf-file", "buf-package", "buf-wire-json", "buf-wire"] {
+    for preset in ["buf-file", "buf-package", "buf-csr", "buf-wire-json", "buf-wire"] {
         let config = format!("preset = \"{preset}\"\n");
         let folder = released(&[("abide.toml", &config), (path, text)]);
         put(folder.path(), &[(path, &text.replace("  string mail = 2;\n", ""))]);
