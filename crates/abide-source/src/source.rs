@@ -20,6 +20,7 @@ mod links;
 mod listing;
 mod paths;
 mod program;
+mod remote;
 mod roots;
 mod single_file;
 mod spec;
@@ -161,6 +162,9 @@ impl Source {
         let layout = RootLayout::new(options.roots)?;
         let name = spec.unwrap_or(".");
         let path = spec.map_or(options.base.to_owned(), |spec| options.base.join(spec));
+        if let Some(advice) = spec.filter(|_| !path.exists()).and_then(remote::advise_on_remote) {
+            return Err(SourceError::unusable(name, advice));
+        }
         let links = Arc::new(LinkLimits::of(&path, options));
         let asked = SourceRequest { spec, name, path, options, links: &links };
         let kind = match KINDS.iter().find(|kind| spec.is_some_and(kind.is_spelled)) {

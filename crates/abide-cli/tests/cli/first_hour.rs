@@ -422,6 +422,33 @@ fn a_revision_without_its_prefix_is_answered_with_the_source_that_was_meant() {
 }
 
 #[test]
+fn a_source_on_another_machine_is_answered_with_what_to_run() {
+    let text = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {}\n";
+    let folder = tree(&[("acme/user/v1/user.proto", text)]);
+    let other = tree(&[("acme/user/v1/user.proto", text)]);
+    for folder in [&folder, &other] {
+        git(folder.path(), &["init", "-q", "."]);
+        git(folder.path(), &["add", "."]);
+        git(folder.path(), &["commit", "-qm", "first"]);
+    }
+    let refspec = "HEAD:refs/remotes/baseline/HEAD";
+    let url = "https://example.com/acme/api.git";
+    let fetch = format!("run `git fetch {url} {refspec}` and name `git:baseline/HEAD`");
+    let archive = "https://example.com/v1.tar.gz";
+    let download = format!("run `curl -fL -o v1.tar.gz {archive}` and name `v1.tar.gz`");
+    for (written, advice) in [(url, fetch), (archive, download)] {
+        let ran = abide(folder.path(), &["breaking", "--against", written]);
+        assert!(ran.status == 2 && ran.stderr.contains(&advice), "{}", ran.stderr);
+    }
+    // What is fetched in this way can be named.
+    let against = ["breaking", "--against", "git:baseline/HEAD"];
+    assert_eq!(abide(folder.path(), &against).status, 2);
+    git(folder.path(), &["fetch", "-q", &other.path().display().to_string(), refspec]);
+    let ran = abide(folder.path(), &against);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+}
+
+#[test]
 fn an_upgrade_makes_what_can_be_made_and_names_the_rest() {
     let file = |name: &str, body: &str| {
         let text = format!(

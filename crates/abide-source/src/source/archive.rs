@@ -32,6 +32,11 @@ pub(super) const KIND: SourceKind = SourceKind {
     open,
 };
 
+/// Returns true if a file with this name is read as an archive.
+pub(super) fn is_archive_name(name: &str) -> bool {
+    detect_packing(name).is_some()
+}
+
 /// The file, its packing and the folder in it that `archive.tar.gz:SUBDIR` names.
 fn split_archive_name(name: &str) -> Option<(&str, Packing, &str)> {
     let (file, subdir) = split_subdir(name);

@@ -47,6 +47,11 @@ impl OpenSource for DescriptorSet {
     }
 }
 
+/// Returns true if a file with this name is read as a descriptor set.
+pub(super) fn has_set_name(name: &str) -> bool {
+    format(name).is_some()
+}
+
 /// The format that a file name indicates.
 fn format(name: &str) -> Option<DescriptorFormat> {
     let (_, name) = Compression::from_name(name);
