@@ -3,6 +3,7 @@
 mod accepted_findings;
 mod candidate_findings;
 mod changed_scope;
+mod changed_texts;
 mod editions;
 mod fixing;
 mod frozen_changes;

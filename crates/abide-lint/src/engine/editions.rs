@@ -7,7 +7,7 @@ use abide_hash::TreeHashes;
 use abide_schema::{Edition, Element, Field, File, FileId, Place, Presence, Scalar, Tree, Type};
 use rustc_hash::FxHashMap;
 
-use super::fixing::link_with_texts;
+use super::changed_texts::link_with_texts;
 use super::pipeline::check;
 use crate::finding::{EditionObstacle, EditionObstacleReason, write_in_edition};
 use crate::inputs::{Options, RuleScope};

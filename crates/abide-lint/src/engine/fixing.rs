@@ -22,7 +22,6 @@ use blame::HarmSuspects;
 use guard::{HarmCheck, is_linker_error};
 use proposal::{ProposedFix, Renames};
 use trial::FixTrial;
-pub(super) use trial::link_with_texts;
 
 /// How often fixes are applied to what earlier fixes left. Each round ends with fewer findings, and
 /// few texts need a third.

@@ -1,12 +1,12 @@
 //! A tree with fixes applied, to see what they do.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use abide_schema::{File, FileDecl, FileId, SourceFile, Tree};
+use abide_schema::{FileId, Tree};
 use abide_upgrade::{Edit, apply};
 
 use super::proposal::ProposedFix;
+use crate::engine::changed_texts::link_with_texts;
 use crate::finding::with_blank_line;
 
 /// A tree with fixes applied.
@@ -108,20 +108,4 @@ fn join_edits(text: &[u8], mut edits: Vec<Edit>) -> Vec<Edit> {
         edit.span = with_blank_line(text, edit.span);
     }
     out
-}
-
-/// The tree with other texts of some files.
-pub(in crate::engine) fn link_with_texts(tree: &Tree, texts: &BTreeMap<FileId, Vec<u8>>) -> Tree {
-    let file = |file: File<'_>| {
-        let decl = file.shared_decl();
-        let Some(text) = texts.get(&file.id) else { return Arc::clone(decl) };
-        Arc::new(FileDecl::parse(SourceFile {
-            path: Arc::clone(&decl.path),
-            display: Arc::clone(&decl.display),
-            root: decl.root,
-            imported: decl.imported,
-            text: text.as_slice().into(),
-        }))
-    };
-    Tree::link_again(tree.files().map(file).collect(), tree)
 }

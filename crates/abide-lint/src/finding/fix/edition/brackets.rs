@@ -6,9 +6,10 @@ use abide_schema::{Edition, Field};
 use abide_syntax::{DeclKind, FieldLabel, Lexer, OptionNode, Slice, Span, TokenKind};
 use abide_upgrade::Edit;
 
+use super::edition_move::EditionMove;
 use super::feature_override::{FeatureOverride, FeatureOwner};
 use super::needed_overrides::{FileOverrides, is_of_map_entry};
-use super::{EditionMove, EditionObstacle, EditionObstacleReason};
+use super::obstacle::{EditionObstacle, EditionObstacleReason};
 
 /// The options of fields in the new edition.
 #[derive(Default)]

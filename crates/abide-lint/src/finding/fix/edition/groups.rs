@@ -5,7 +5,8 @@ use abide_syntax::{DeclId, DeclKind, FieldLabel, FieldNode, Span, find_comments}
 use abide_upgrade::{Edit, apply};
 
 use super::brackets::{FieldOptionEdits, with_blanks};
-use super::{EditionMove, EditionObstacle, EditionObstacleReason};
+use super::edition_move::EditionMove;
+use super::obstacle::{EditionObstacle, EditionObstacleReason};
 
 /// Replaces groups. `edits` has those of everything else, also inside of the groups.
 pub(super) fn edit_groups(

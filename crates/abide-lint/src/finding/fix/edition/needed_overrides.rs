@@ -8,7 +8,7 @@ use abide_schema::{
     Presence, Scalar, Type,
 };
 
-use super::EditionMove;
+use super::edition_move::EditionMove;
 use super::feature_override::{FeatureOverride, FeatureOwner};
 
 /// The features that a file and its elements override.
@@ -39,6 +39,10 @@ impl<'t> FileOverrides<'t> {
         if moved.leaves_syntax() {
             found.find_core(moved);
             found.find_legacy_enums(moved);
+            if is_set(moved.source.file, "java_string_check_utf8") {
+                let name = "utf8_validation";
+                found.of_file.push(FeatureOverride::new(FeatureOwner::Java, name, "VERIFY"));
+            }
         }
         found.find_source_features(moved);
         if moved.enters(Edition::Edition2024) {
@@ -299,6 +303,6 @@ fn sets_core(file: File<'_>, feature: &str) -> bool {
     features.is_some_and(|it| it.get(file.tree, feature).is_some())
 }
 
-pub(super) fn is_set(file: File<'_>, option: &str) -> bool {
+fn is_set(file: File<'_>, option: &str) -> bool {
     OptionOwner::File(file).standard(option).is_some_and(|it| it.value.as_bool() == Some(true))
 }

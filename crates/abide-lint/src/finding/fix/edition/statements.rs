@@ -7,9 +7,10 @@ use abide_syntax::{
 };
 use abide_upgrade::Edit;
 
+use super::edition_move::EditionMove;
 use super::feature_override::{FeatureOverride, FeatureOwner, format_aggregate};
-use super::needed_overrides::{FileOverrides, is_set};
-use super::{EditionMove, EditionObstacle, EditionObstacleReason};
+use super::needed_overrides::FileOverrides;
+use super::obstacle::{EditionObstacle, EditionObstacleReason};
 use crate::finding::fix::imports::{first_statement, import_addition};
 use crate::finding::fix::options::option_addition;
 
@@ -126,10 +127,6 @@ fn edit_file_options(moved: EditionMove<'_>, overrides: &FileOverrides<'_>) -> V
     let source = moved.source;
     let file = source.file;
     let mut edits = Vec::new();
-    let mut of_file = overrides.of_file.clone();
-    if moved.leaves_syntax() && is_set(file, "java_string_check_utf8") {
-        of_file.push(FeatureOverride::new(FeatureOwner::Java, "utf8_validation", "VERIFY"));
-    }
     let mut statements = Vec::new();
     if moved.enters(Edition::Edition2024)
         && OptionOwner::File(file).standard("java_outer_classname").is_none()
@@ -137,7 +134,7 @@ fn edit_file_options(moved: EditionMove<'_>, overrides: &FileOverrides<'_>) -> V
         let class = file.default_java_outer_class();
         statements.push(format!("option java_outer_classname = \"{class}\";"));
     }
-    statements.extend(add_features(moved, &of_file, &mut edits));
+    statements.extend(add_features(moved, &overrides.of_file, &mut edits));
     let is_removed = |it: &&OptionNode| is_removed_option(moved, it.name.str(source.text));
     let own = list_file_options(moved);
     let mut removed: Vec<OptionNode> = own.iter().filter(is_removed).copied().collect();
