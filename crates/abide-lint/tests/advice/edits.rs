@@ -698,6 +698,9 @@ pub(super) fn old_names<'a>(s: &Subject<'a>, _: &[&str]) -> Subject<'a> {
 pub(super) fn use_instead<'a>(s: &Subject<'a>, holes: &[&str]) -> Subject<'a> {
     let name = |full: &str| full.rsplit('.').next().unwrap_or(full).to_owned();
     let (old, new) = (s.old_name(), holes[0]);
+    if s.finding.rule.ends_with("enum-value-used") {
+        return s.at_span(&name(new));
+    }
     match name(new).starts_with(char::is_lowercase) {
         true => s.at_line(&format!("{}:", name(&old)), &format!("{}:", name(new))),
         false => s.text(&old, new),

@@ -44,6 +44,10 @@ const ADVICE: &[(&str, Way)] = &[
         }]),
     ),
     (
+        "choose another value of `*`: `*`",
+        Edits(&[|s, holes| s.at_span(holes[1].split('`').next().unwrap_or_default())]),
+    ),
+    (
         "add a field or remove it",
         Edits(&[|s, _| s.at_line("{}", "{ string mail = 1; }"), remove_line]),
     ),
