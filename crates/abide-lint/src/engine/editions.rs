@@ -90,7 +90,7 @@ fn find_faults(
     };
     // The features of languages may be files of the new tree alone.
     let judged = tree.files().filter(|it| it.is_judged());
-    let by_path: FxHashMap<&str, File<'_>> = judged.map(|it| (&*it.decl().display, it)).collect();
+    let by_path: BTreeMap<&str, File<'_>> = judged.map(|it| (&*it.decl().display, it)).collect();
     let find_old = |file: File<'_>| by_path.get(&*file.decl().display).copied();
     for new in new.files() {
         let Some(old) = find_old(new) else { continue };

@@ -198,7 +198,7 @@ fn want_presence(field: Field<'_>) -> (&'static str, bool) {
     let is_settable = field.real_oneof().is_none()
         && !is_repeated(field)
         && !field.is_extension()
-        && !(is_message && presence == Presence::Implicit);
+        && (!is_message || presence != Presence::Implicit);
     (name_presence(presence), is_settable)
 }
 
