@@ -544,7 +544,8 @@ fn several(files: &[(&str, &str)]) -> Tree {
 #[test]
 fn a_break_without_another_meaning_is_refused_too() {
     let head = "package p.v1;\noption java_package = \"j\";\n";
-    let [a, b] = ["A", "B"].map(|it| format!("{head}option java_outer_classname = \"{it}\";\n"));
+    // Names that Java would not derive.
+    let [a, b] = ["X", "Y"].map(|it| format!("{head}option java_outer_classname = \"{it}\";\n"));
     let old = several(&[
         ("p/v1/a.proto", &format!("{a}message M {{ int32 a = 1; }}\nmessage K {{}}")),
         ("p/v1/b.proto", &format!("{b}message N {{}}")),

@@ -178,10 +178,12 @@ const SAYS_NOTHING: [&[u8]; 12] = [
 ];
 
 /// What has the same meaning as nothing.
-const SAYS_DEFAULT: [&[u8]; 4] = [
+const SAYS_DEFAULT: [&[u8]; 5] = [
     b"cc_enable_arenas=true",
     b"deprecated=false",
     b"java_multiple_files=false",
+    // The class that Java derives for `before.proto`.
+    b"java_outer_classname=\"Before\"",
     b"optimize_for=SPEED",
 ];
 
