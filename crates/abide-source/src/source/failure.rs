@@ -162,6 +162,15 @@ pub(super) fn io_reason(error: &io::Error) -> String {
     }
 }
 
+/// Joins names as in `a, b or c`.
+pub(super) fn join_alternatives(names: impl Iterator<Item = impl Into<String>>) -> String {
+    let names: Vec<String> = names.map(Into::into).collect();
+    match names.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        names => names.concat(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,14 +181,5 @@ mod tests {
         let said = |base: &str| SourceError::NoRepository { base: base.to_owned() }.to_string();
         assert!(said("").starts_with("the current folder is not inside a git repository: "));
         assert!(said("a/b").starts_with("`a/b` is not inside a git repository: "));
-    }
-}
-
-/// Joins names as in `a, b or c`.
-pub(super) fn join_alternatives(names: impl Iterator<Item = impl Into<String>>) -> String {
-    let names: Vec<String> = names.map(Into::into).collect();
-    match names.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
-        names => names.concat(),
     }
 }
