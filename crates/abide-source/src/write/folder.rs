@@ -132,7 +132,7 @@ impl OpenFolder {
 
     /// Makes all of these changes in their order, or none of them: if one fails, or if somebody
     /// edited its file in the meantime, those before it are undone. What a killed run leaves of
-    /// them is undone by [`Folder::recover`].
+    /// them is undone by [`OpenFolder::recover`].
     ///
     /// A link keeps pointing at the file that is written, and so do its other names; one that is
     /// read-only is refused.
