@@ -503,12 +503,7 @@ impl<'r, 't> Canonicalizer<'r, 't> {
             separator = " ";
         }
         let facts = &mut *self.facts;
-        let is_packable = match field.ty() {
-            Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
-            Type::Enum(_) => true,
-            Type::Message(_) | Type::Unresolved => false,
-        };
-        if cardinality == Cardinality::Repeated && is_packable && features.packed {
+        if field.is_packable() && features.packed {
             facts.push(" packed");
         }
         let is_message = matches!(field.ty(), Type::Message(_));

@@ -1,5 +1,5 @@
 use abide_change::{Change, Comparison};
-use abide_schema::{Cardinality, Element, Field, Part, Scalar, Type};
+use abide_schema::{Element, Field, Part, Type};
 
 use crate::finding::{Severity, aliases};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -37,7 +37,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
         }
         return;
     }
-    if is_packable(old) && is_packable(new) && was.packed != is.packed {
+    if old.is_packable() && new.is_packable() && was.packed != is.packed {
         let (was, is) = match is.packed {
             true => ("expanded", "packed"),
             false => ("packed", "expanded"),
@@ -52,15 +52,6 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
 fn describe_change(field: Field<'_>, was: &str, is: &str) -> String {
     let name = field.relative_name();
     format!("encoding of `{name}` changed from {was} to {is}")
-}
-
-fn is_packable(field: Field<'_>) -> bool {
-    let number = match field.ty() {
-        Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
-        Type::Enum(_) => true,
-        Type::Message(_) | Type::Unresolved => false,
-    };
-    number && field.cardinality() == Cardinality::Repeated
 }
 
 fn holds_messages(field: Field<'_>) -> bool {

@@ -10,7 +10,7 @@ use abide_syntax::{ImportKind, Slice, Visibility};
 
 use crate::decl::{
     EnumDecl, EnumValueDecl, FieldDecl, FileDecl, ImportDecl, MessageDecl, MessageKind, MethodDecl,
-    Node, OneofDecl, Parent, Part, RangeDecl, ReservedNameDecl, ServiceDecl,
+    Node, OneofDecl, Parent, Part, RangeDecl, ReservedNameDecl, Scalar, ServiceDecl,
 };
 use crate::dynamic as value;
 use crate::ids::{
@@ -675,6 +675,16 @@ impl<'t> Field<'t> {
                 .message_type()
                 .filter(|it| it.id.file == self.id.file)
                 .is_some_and(Message::is_map_entry)
+    }
+
+    /// Returns true if its values can be packed: it is repeated, and of numbers or of an enum.
+    pub fn is_packable(self) -> bool {
+        let is_number = match self.ty() {
+            Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
+            Type::Enum(_) => true,
+            Type::Message(_) | Type::Unresolved => false,
+        };
+        is_number && self.cardinality() == Cardinality::Repeated
     }
 
     /// Its resolved features.

@@ -348,14 +348,12 @@ impl<'a> FileCheck<'a> {
     }
 }
 
-/// Source: `FieldDescriptor::is_packable`.
+/// Returns true if a field may be packed; a type that was not found may be an enum. Source:
+/// `FieldDescriptor::is_packable`.
 fn is_packable(field: Field<'_>) -> bool {
-    field.decl().label == Some(FieldLabel::Repeated)
-        && match field.ty() {
-            Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
-            Type::Message(_) => false,
-            Type::Enum(_) | Type::Unresolved => true,
-        }
+    let may_be_enum =
+        || field.ty() == Type::Unresolved && field.decl().label == Some(FieldLabel::Repeated);
+    field.is_packable() || may_be_enum()
 }
 
 fn is_submessage(field: Field<'_>) -> bool {

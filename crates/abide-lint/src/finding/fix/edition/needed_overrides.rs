@@ -203,12 +203,7 @@ fn want_presence(field: Field<'_>) -> (&'static str, bool) {
 }
 
 fn want_packed(field: Field<'_>) -> (&'static str, bool) {
-    let is_packable = match field.ty() {
-        Type::Scalar(scalar) => !matches!(scalar, Scalar::String | Scalar::Bytes),
-        Type::Enum(_) => true,
-        Type::Message(_) | Type::Unresolved => false,
-    };
-    (name_packed(field.features().packed), is_repeated(field) && is_packable)
+    (name_packed(field.features().packed), field.is_packable())
 }
 
 fn want_utf8(field: Field<'_>) -> (&'static str, bool) {
