@@ -51,9 +51,11 @@ pub fn carry_to_edition(
             Err(obstacles) => result.obstacles.extend(obstacles),
         }
     }
+    let mut hashes = None;
     while !result.texts.is_empty() {
         let new = link_with_texts(tree, &result.texts);
-        let faults = find_faults(tree, &new, policy, options);
+        let hashes = hashes.get_or_insert_with(|| TreeHashes::of(tree));
+        let faults = find_faults((tree, hashes), &new, policy, options);
         if faults.is_empty() {
             break;
         }
@@ -78,7 +80,7 @@ fn is_earlier(file: File<'_>, request: EditionRequest<'_>) -> bool {
 
 /// What would be other than before, at most one fault for each file.
 fn find_faults(
-    tree: &Tree,
+    (tree, was): (&Tree, &TreeHashes),
     new: &Tree,
     policy: &Policy,
     options: Options<'_>,
@@ -100,7 +102,7 @@ fn find_faults(
             report(old, reason);
         }
     }
-    let (was, is) = (TreeHashes::of(tree), TreeHashes::of(new));
+    let is = TreeHashes::of(new);
     for &file in by_path.values() {
         let path = &file.decl().display;
         if was.file(path).map(|it| it.own) != is.file(path).map(|it| it.own) {
