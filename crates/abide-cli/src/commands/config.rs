@@ -59,21 +59,15 @@ fn check(global: &Global, args: &ConfigCheckArgs) -> Result<CommandOutcome, Erro
     let Some(api) = instances.apis().next() else {
         return Err(Error::Usage("there is nothing to check".to_owned()));
     };
+    let style = Style {
+        shows_exempted: selection.shows_waived,
+        ..report_style(global, args.format.is_styled, args.show.limit)
+    };
     let context = RenderContext {
-        tree: &api.tree,
-        old: None,
         config: settings.file.as_ref(),
-        accepted: None,
-        features: &[],
         instances: &texts,
         are_only_instances: true,
-        touched: &[],
-        prefix: "",
-        config_prefix: "",
-        style: Style {
-            shows_exempted: selection.shows_waived,
-            ..report_style(global, args.format.is_styled, args.show.limit)
-        },
+        ..RenderContext::of_trees(&api.tree, None, style)
     };
     let (text, hidden) = match selection.count_by_rule(&report) {
         Some(counts) => (counts, None),

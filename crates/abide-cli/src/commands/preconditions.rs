@@ -99,19 +99,7 @@ pub(super) fn render_findings_since(
     old: Option<&Tree>,
     report: &Report,
 ) -> String {
-    let context = RenderContext {
-        tree,
-        old,
-        config: None,
-        accepted: None,
-        features: &[],
-        instances: &[],
-        are_only_instances: false,
-        touched: &[],
-        prefix: "",
-        config_prefix: "",
-        style: error_style(global),
-    };
+    let context = RenderContext::of_trees(tree, old, error_style(global));
     let text = (HUMAN.write)(report, &context);
     String::from_utf8_lossy(&text).trim_end().to_owned()
 }

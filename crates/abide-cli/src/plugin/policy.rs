@@ -117,27 +117,10 @@ impl PluginPolicy {
         tree: &'a Tree,
         old: Option<&'a Tree>,
     ) -> RenderContext<'a> {
-        let style = Style {
-            color: false,
-            is_terminal: false,
-            width: 100,
-            quiet: false,
-            verbose: false,
-            shows_exempted: false,
-            max_lines: None,
-        };
         RenderContext {
-            tree,
-            old,
             config: self.file.as_ref(),
             accepted: self.accepted.as_ref().map(|(_, file)| file),
-            features: &[],
-            instances: &[],
-            are_only_instances: false,
-            touched: &[],
-            prefix: "",
-            config_prefix: "",
-            style,
+            ..RenderContext::of_trees(tree, old, Style::plain(100))
         }
     }
 }

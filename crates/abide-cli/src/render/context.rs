@@ -29,6 +29,21 @@ pub(crate) struct Style {
     pub(crate) max_lines: Option<usize>,
 }
 
+impl Style {
+    /// Output without colour in which nothing is left out, as wide as this.
+    pub(crate) const fn plain(width: usize) -> Style {
+        Style {
+            color: false,
+            is_terminal: false,
+            width,
+            quiet: false,
+            verbose: false,
+            shows_exempted: false,
+            max_lines: None,
+        }
+    }
+}
+
 /// Everything that a renderer needs besides the findings.
 pub(crate) struct RenderContext<'a> {
     /// The tree that was judged.
@@ -169,6 +184,23 @@ fn order(finding: &Finding) -> (Reverse<Severity>, Impact) {
 }
 
 impl<'a> RenderContext<'a> {
+    /// A context of nothing but a tree, perhaps beside an old one.
+    pub(crate) const fn of_trees(tree: &'a Tree, old: Option<&'a Tree>, style: Style) -> Self {
+        RenderContext {
+            tree,
+            old,
+            config: None,
+            accepted: None,
+            features: &[],
+            instances: &[],
+            are_only_instances: false,
+            touched: &[],
+            prefix: "",
+            config_prefix: "",
+            style,
+        }
+    }
+
     pub(super) fn visible_findings<'r>(
         &self,
         report: &'r Report,
@@ -323,15 +355,7 @@ mod tests {
             touched: &[],
             prefix: "api/",
             config_prefix: "",
-            style: Style {
-                color: false,
-                is_terminal: false,
-                width: 80,
-                quiet: false,
-                verbose: false,
-                shows_exempted: false,
-                max_lines: None,
-            },
+            style: Style::plain(80),
         };
         let sources = SnippetSources::new(&context);
         for (origin, path, line, column) in [

@@ -244,15 +244,7 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Style = Style {
-        color: false,
-        width: 60,
-        quiet: false,
-        verbose: false,
-        is_terminal: true,
-        shows_exempted: false,
-        max_lines: None,
-    };
+    const PLAIN: Style = Style { is_terminal: true, ..Style::plain(60) };
 
     #[test]
     fn no_page_shows_the_marks_of_its_test() {

@@ -345,28 +345,8 @@ mod tests {
         let report = abide_lint::check(&tree, &config.policy, Options::on(day));
         assert_eq!(report.errors, 20);
         let render_lines = |max_lines| {
-            let style = Style {
-                color: false,
-                is_terminal: true,
-                width: 80,
-                quiet: false,
-                verbose: false,
-                shows_exempted: false,
-                max_lines,
-            };
-            let context = RenderContext {
-                tree: &tree,
-                old: None,
-                config: None,
-                accepted: None,
-                features: &[],
-                instances: &[],
-                are_only_instances: false,
-                touched: &[],
-                prefix: "",
-                config_prefix: "",
-                style,
-            };
+            let style = Style { is_terminal: true, max_lines, ..Style::plain(80) };
+            let context = RenderContext::of_trees(&tree, None, style);
             String::from_utf8(render(&report, &context)).expect("it is text")
         };
         let all = render_lines(None);

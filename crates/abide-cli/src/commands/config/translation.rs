@@ -107,17 +107,10 @@ pub(super) fn convert_files(
     let texts: Vec<TextFile> =
         files.iter().zip(&secrets).map(|(file, secrets)| text_for_report(file, secrets)).collect();
     let context = RenderContext {
-        tree,
-        old: None,
         config: settings.file.as_ref(),
-        accepted: None,
-        features: &[],
         instances: &texts,
         are_only_instances: true,
-        touched: &[],
-        prefix: "",
-        config_prefix: "",
-        style: style(global, args.format.is_styled),
+        ..RenderContext::of_trees(tree, None, style(global, args.format.is_styled))
     };
     let changed: Vec<bool> = carried
         .iter()
