@@ -10,6 +10,7 @@ mod check;
 pub(crate) mod config;
 mod deprecate;
 mod deprecations;
+mod edited_tree;
 mod edition;
 mod explain;
 mod file_changes;

@@ -4,33 +4,25 @@ use std::collections::BTreeMap;
 
 use abide_lint::{DeprecationAnswer, DeprecationNotice, Fix, Lock, backtick, find_nearest};
 use abide_schema::{Element, Tree};
-use abide_source::{Progress, load};
 use abide_upgrade::{Edit, FileRole, FileRoles, apply};
 
-use super::file_changes::{
-    Changes, ContentAuthor, FileChange, expect_folder, open_folder, render_patch, write_changes,
-};
-use super::folder_lock::lock_exclusively;
+use super::edited_tree::EditedTree;
+use super::file_changes::{Changes, FileChange, render_patch};
 use super::outcome::CommandOutcome;
-use super::preconditions::{read_errors, refuse_unparsed};
+use super::preconditions::read_errors;
 use super::predicted_tree::PlannedChange;
 use crate::args::{DeprecateArgs, Global};
 use crate::error::Error;
-use crate::settings::{Settings, read_lock, today};
+use crate::settings::{read_lock, today};
 use crate::terminal::{eprint_line, use_error_color};
 
 pub(super) fn deprecate(global: &Global, args: &DeprecateArgs) -> Result<CommandOutcome, Error> {
-    let color = use_error_color(global);
-    let settings = Settings::read(global, args.tree.source.as_deref(), color)?;
-    let progress = Progress::new(global.quiet);
-    let source = settings.open_source(&args.tree)?;
-    let folder = if args.target.write { Some(expect_folder(source.folder())?) } else { None };
-    let _guard = folder.map(|folder| lock_exclusively(folder, global)).transpose()?;
-    let loaded = load(&source, &progress)?;
-    if let Some(refused) = refuse_unparsed(global, &settings, &loaded, &progress) {
+    let edited = EditedTree::open(global, &args.tree, args.target.write)?;
+    if let Some(refused) = edited.refuse_unparsed(global) {
         return Ok(refused);
     }
-    let lock = read_lock(&source, "", color)?;
+    let EditedTree { settings, source, loaded, progress, .. } = &edited;
+    let lock = read_lock(source, "", use_error_color(global))?;
     let tree = &loaded.tree;
     let element = find_element(tree, &args.element)?;
     check_editable(element, &FileRoles::from_tree(tree, &settings.config.policy.upgrade))?;
@@ -44,21 +36,10 @@ pub(super) fn deprecate(global: &Global, args: &DeprecateArgs) -> Result<Command
     )
     .map_err(|error| Error::Usage(format!("{}: {error}", backtick(element.full_name()))))?;
     let text = edit_text(element, fix)?;
-    let change = FileChange {
-        old: element.file().decl().source_text().map(<[u8]>::to_vec),
-        new: Some(&text),
-        last: false,
-        author: ContentAuthor::Abide,
-    };
-    let changes = Changes::from([(element.file().decl().display.to_string(), change)]);
-    let planned = PlannedChange {
-        global,
-        settings: &settings,
-        source: &source,
-        loaded: &loaded,
-        lock: lock.as_ref(),
-        progress: &progress,
-    };
+    let decl = element.file().decl();
+    let change = FileChange::edit(decl.source_text(), &text);
+    let changes = Changes::from([(decl.display.to_string(), change)]);
+    let planned = PlannedChange { global, settings, source, loaded, lock: lock.as_ref(), progress };
     let predicted = planned.predict(&changes, &BTreeMap::new())?;
     progress.finish();
     if !predicted.errors.findings.is_empty() {
@@ -66,13 +47,12 @@ pub(super) fn deprecate(global: &Global, args: &DeprecateArgs) -> Result<Command
         eprint_line("note: nothing was written");
         return Ok(CommandOutcome::nothing(true));
     }
-    let troubles = read_errors(&loaded);
+    let troubles = read_errors(loaded);
     if args.target.diff {
         let patch = render_patch(&changes, &settings.prefix(&args.tree));
         return Ok(CommandOutcome { troubles, ..CommandOutcome::verbatim(patch) });
     }
-    let folder = open_folder(expect_folder(folder)?)?;
-    write_changes(&folder, &changes, None)?;
+    edited.write(&changes)?;
     if !global.quiet {
         suggest_next(args, lock.is_some()).iter().for_each(|it| eprint_line(it));
     }

@@ -4,33 +4,25 @@ use std::collections::HashSet;
 
 use abide_lint::{EditionObstacle, EditionRequest, EditionResult, Lock, Options, Records};
 use abide_lint::{carry_to_edition, pluralize};
-use abide_schema::{File, Tree};
+use abide_schema::Tree;
 use abide_source::printable::escape_unprintable;
-use abide_source::{Progress, load};
 
-use super::file_changes::{
-    Changes, ContentAuthor, FileChange, expect_folder, open_folder, render_patch, write_changes,
-};
-use super::folder_lock::lock_exclusively;
+use super::edited_tree::EditedTree;
+use super::file_changes::{Changes, FileChange, render_patch};
 use super::outcome::CommandOutcome;
-use super::preconditions::{read_errors, refuse_unparsed};
+use super::preconditions::read_errors;
 use crate::args::{EditionArgs, Global};
 use crate::error::Error;
-use crate::settings::{Settings, read_lock, today};
+use crate::settings::{read_lock, today};
 use crate::terminal::{eprint_line, use_error_color};
 
 pub(super) fn edition(global: &Global, args: &EditionArgs) -> Result<CommandOutcome, Error> {
-    let color = use_error_color(global);
-    let settings = Settings::read(global, args.tree.source.as_deref(), color)?;
-    let progress = Progress::new(global.quiet);
-    let source = settings.open_source(&args.tree)?;
-    let folder = if args.target.write { Some(expect_folder(source.folder())?) } else { None };
-    let _guard = folder.map(|folder| lock_exclusively(folder, global)).transpose()?;
-    let loaded = load(&source, &progress)?;
-    if let Some(refused) = refuse_unparsed(global, &settings, &loaded, &progress) {
+    let edited = EditedTree::open(global, &args.tree, args.target.write)?;
+    if let Some(refused) = edited.refuse_unparsed(global) {
         return Ok(refused);
     }
-    let lock = read_lock(&source, "", color)?;
+    let EditedTree { settings, source, loaded, progress, .. } = &edited;
+    let lock = read_lock(source, "", use_error_color(global))?;
     let generated: HashSet<&str> = lock.iter().flat_map(Lock::made_paths).collect();
     let records = Records {
         version_in: settings.config.version_in,
@@ -56,8 +48,8 @@ pub(super) fn edition(global: &Global, args: &EditionArgs) -> Result<CommandOutc
             .for_each(|it| eprint_line(it));
     }
     let failed = !carried.obstacles.is_empty() || args.target.check && !changes.is_empty();
-    let outcome = if let Some(folder) = folder {
-        write_changes(&open_folder(folder)?, &changes, None)?;
+    let outcome = if args.target.write {
+        edited.write(&changes)?;
         CommandOutcome::nothing(failed)
     } else if args.target.diff {
         let patch = render_patch(&changes, &settings.prefix(&args.tree));
@@ -66,18 +58,14 @@ pub(super) fn edition(global: &Global, args: &EditionArgs) -> Result<CommandOutc
         let names = changes.keys().map(|it| format!("{}\n", escape_unprintable(it)));
         CommandOutcome { failed, ..CommandOutcome::verbatim(names.collect::<String>()) }
     };
-    Ok(CommandOutcome { troubles: read_errors(&loaded), ..outcome })
+    Ok(CommandOutcome { troubles: read_errors(loaded), ..outcome })
 }
 
 fn collect_changes<'a>(tree: &Tree, carried: &'a EditionResult) -> Changes<'a> {
-    let change = |file: File<'_>, text: &'a [u8]| FileChange {
-        old: file.decl().source_text().map(<[u8]>::to_vec),
-        new: Some(text),
-        last: false,
-        author: ContentAuthor::Abide,
-    };
-    let texts = carried.texts.iter().map(|(id, text)| (tree.file(*id), text));
-    texts.map(|(file, text)| (file.decl().display.to_string(), change(file, text))).collect()
+    let texts = carried.texts.iter().map(|(id, text)| (tree.file(*id).decl(), text));
+    texts
+        .map(|(decl, text)| (decl.display.to_string(), FileChange::edit(decl.source_text(), text)))
+        .collect()
 }
 
 fn describe_obstacle(tree: &Tree, obstacle: &EditionObstacle) -> String {

@@ -21,6 +21,14 @@ pub(super) struct FileChange<'a> {
     pub(super) author: ContentAuthor,
 }
 
+impl<'a> FileChange<'a> {
+    /// A new text for what a person wrote, which keeps all of it that it is not about.
+    pub(super) fn edit(old: Option<&[u8]>, new: &'a [u8]) -> FileChange<'a> {
+        let old = old.map(<[u8]>::to_vec);
+        FileChange { old, new: Some(new), last: false, author: ContentAuthor::Abide }
+    }
+}
+
 /// The changes of files, by path relative to the folder of the tree.
 pub(super) type Changes<'a> = BTreeMap<String, FileChange<'a>>;
 

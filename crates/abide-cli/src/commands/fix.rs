@@ -11,9 +11,7 @@ use abide_source::write::{FileStep, OpenFolder};
 use abide_source::{ACCEPTED, Source};
 use abide_upgrade::{FileRole, FileRoles, apply};
 
-use super::file_changes::{
-    Changes, ContentAuthor, FileChange, open_folder, render_patch, write_changes,
-};
+use super::file_changes::{Changes, FileChange, open_folder, render_patch, write_changes};
 use super::folder_lock::lock_exclusively;
 use super::outcome::CommandOutcome;
 use super::selection::FindingSelection;
@@ -162,11 +160,9 @@ fn collect_changes<'f>(tree: &Tree, fixed: &'f FixResult) -> Changes<'f> {
     for file in tree.files() {
         let display = &file.decl().display;
         let Some(new) = fixed.texts.get(display).filter(|_| file.is_judged()) else { continue };
-        let old = file.decl().source_text().map(<[u8]>::to_vec);
-        if old.as_ref() != Some(new) {
-            let change =
-                FileChange { old, new: Some(new), last: false, author: ContentAuthor::Abide };
-            changes.insert(display.to_string(), change);
+        let old = file.decl().source_text();
+        if old != Some(new) {
+            changes.insert(display.to_string(), FileChange::edit(old, new));
         }
     }
     changes

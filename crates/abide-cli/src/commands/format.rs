@@ -11,7 +11,7 @@ use abide_syntax::{LineIndex, SyntaxError};
 use rayon::prelude::*;
 
 use super::file_changes::{
-    Changes, ContentAuthor, FileChange, expect_folder, open_folder, render_patch, write_changes,
+    Changes, FileChange, expect_folder, open_folder, render_patch, write_changes,
 };
 use super::folder_lock::lock_exclusively;
 use super::generated_files::GeneratedFiles;
@@ -107,9 +107,7 @@ impl<'a> FormatRun<'a> {
             match formatted {
                 Ok(text) if **text == *file.text => {}
                 Ok(text) => {
-                    let old = Some(file.text.to_vec());
-                    let author = ContentAuthor::Abide;
-                    let change = FileChange { old, new: Some(text), last: false, author };
+                    let change = FileChange::edit(Some(&file.text), text);
                     changes.insert(file.display.to_string(), change);
                 }
                 Err(errors) => {
