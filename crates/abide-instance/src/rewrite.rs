@@ -9,9 +9,9 @@ mod lines;
 mod nodes;
 mod text;
 mod writer;
-mod yaml;
+mod yaml_blocks;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use abide_schema::value::{
     Codec, JsonKind, JsonMapping, JsonNode, Message, UndeclaredPolicy, parse_json,
@@ -21,6 +21,7 @@ use abide_syntax::Span;
 use abide_upgrade::{Edit, apply};
 
 use crate::document::{normalize_structs, read_named_type};
+use crate::readers::yaml::{self, YamlText};
 use crate::readers::{Dialect, Notation};
 use alias_expansion::expand_changed_aliases;
 use anchors::AnchorNames;
@@ -47,6 +48,12 @@ pub(crate) struct RewrittenText {
     /// Notes about positions of the text, as lower-case phrases.
     pub(crate) notes: Vec<(Span, String)>,
 }
+
+/// How YAML is parsed: with or without what its reader passes over.
+type ParseYaml = fn(&str, Dialect) -> YamlText<'_>;
+
+/// The documents of a text, and its comments.
+type ReadRoots<'n> = (Vec<JsonNode<'n>>, Vec<Span>);
 
 /// A text, and how it is read.
 #[derive(Clone, Copy)]
@@ -100,7 +107,7 @@ impl RewriteSource<'_> {
         Ok(RewrittenText { text: apply_edits(self.text, writer.edits)?, notes: Vec::new() })
     }
 
-    fn read_roots<'n>(self, text: &'n [u8]) -> Result<(Vec<JsonNode<'n>>, Vec<Span>), String> {
+    fn read_roots<'n>(self, text: &'n [u8], parse: ParseYaml) -> Result<ReadRoots<'n>, String> {
         if self.notation == Notation::Json {
             let (node, errors) = parse_json(text, JsonMapping::Lenient);
             return match errors.into_iter().next() {
@@ -109,33 +116,39 @@ impl RewriteSource<'_> {
             };
         }
         let text = std::str::from_utf8(text).map_err(|_| "the text is not valid UTF-8")?;
-        let parsed = crate::readers::yaml::parse(text, self.dialect);
+        let parsed = parse(text, self.dialect);
         match parsed.errors.into_iter().next() {
             Some(error) => Err(error.message),
             None => {
                 let documents = parsed.documents.into_iter();
                 let is_some = |it: &JsonNode<'_>| !matches!(it.kind, JsonKind::Null);
-                let mut documents: Vec<JsonNode<'_>> = documents.filter(is_some).collect();
-                documents.iter_mut().for_each(|it| move_lists_to_dashes(it, text));
+                let documents: Vec<JsonNode<'_>> = documents.filter(is_some).collect();
                 Ok((documents, parsed.comments))
             }
         }
     }
 
     fn rewrite_nodes(self, documents: &[RewrittenDocument<'_>]) -> Result<RewrittenText, String> {
-        let (roots, comments) = self.read_roots(self.text)?;
+        let (mut roots, comments) = self.read_roots(self.text, yaml::parse_whole)?;
         let text = std::str::from_utf8(self.text).map_err(|_| "the text is not valid UTF-8")?;
         let is_json = self.notation == Notation::Json;
+        let mut moved_lists = HashMap::new();
+        if !is_json {
+            roots.iter_mut().for_each(|it| move_lists_to_dashes(it, text, &mut moved_lists));
+        }
         let anchors = if is_json { AnchorNames::default() } else { AnchorNames::find(text) };
         let (mut edits, mut notes) = (Vec::new(), Vec::new());
         for document in documents {
-            let root = roots.iter().find(|it| it.span == document.span);
+            let span = moved_lists.get(&document.span).unwrap_or(&document.span);
+            let root = roots.iter().find(|it| it.span == *span);
             let root = root.ok_or("a document is not where it was")?;
             edits.extend(self.rewrite_header(document, text, &comments, root));
             let nodes = NodeIndex::index(root);
             let mut drafter = Planner {
                 tree: self.tree,
                 nodes: &nodes,
+                moved_lists: &moved_lists,
+                keeps_repeated: !is_json && self.dialect == Dialect::Envoy,
                 versions: self.versions,
                 claimed_keys: HashSet::new(),
             };
@@ -178,8 +191,8 @@ impl RewriteSource<'_> {
                 let text = match is_flow {
                     true => writer.format_flow(&draft, 0, lines.is_multi(root.span)),
                     false => {
-                        let text = writer.format_block(&draft, 0, yaml::WrittenAfter::Dash);
-                        yaml::shift_lines(text.trim_start(), 2, 0)
+                        let text = writer.format_block(&draft, 0, yaml_blocks::WrittenAfter::Dash);
+                        yaml_blocks::shift_lines(text.trim_start(), 2, 0)
                     }
                 };
                 let end = writer.find_end(root);
@@ -188,7 +201,7 @@ impl RewriteSource<'_> {
             edits.append(&mut writer.edits);
         }
         let rewritten = apply_edits(self.text, edits)?;
-        let (_, left) = self.read_roots(&rewritten)?;
+        let (_, left) = self.read_roots(&rewritten, yaml::parse_whole)?;
         if left.len() < comments.len() {
             let new = std::str::from_utf8(&rewritten).unwrap_or_default();
             let mut kept: Vec<&str> = left.iter().map(|it| TextLines(new).slice(*it)).collect();
@@ -249,11 +262,11 @@ impl RewriteSource<'_> {
         };
         match self.notation {
             Notation::Yaml | Notation::Json => {
-                let (roots, _) = self.read_roots(text).map_err(|why| wrong(&why))?;
+                let (roots, _) = self.read_roots(text, yaml::parse).map_err(|why| wrong(&why))?;
                 if roots.len() < documents.len() {
                     return Err(wrong("a document is missing"));
                 }
-                let (old, _) = self.read_roots(self.text)?;
+                let (old, _) = self.read_roots(self.text, yaml::parse)?;
                 for document in documents {
                     let at = old.iter().position(|it| it.span == document.span);
                     let root = at.and_then(|at| roots.get(at)).ok_or("a document is missing")?;
@@ -296,24 +309,29 @@ fn apply_edits(text: &[u8], edits: Vec<Edit>) -> Result<Vec<u8>, String> {
 }
 
 /// Lets lists in block style begin at their first dash: at the same place as its first element, a
-/// list could not be told from it.
-fn move_lists_to_dashes(node: &mut JsonNode<'_>, text: &str) {
+/// list could not be told from it. Notes where they began.
+fn move_lists_to_dashes(node: &mut JsonNode<'_>, text: &str, moved: &mut HashMap<Span, Span>) {
+    let old = node.span;
     match &mut node.kind {
         JsonKind::Object(members) => {
-            members.iter_mut().for_each(|it| move_lists_to_dashes(&mut it.value, text));
+            members.iter_mut().for_each(|it| move_lists_to_dashes(&mut it.value, text, moved));
         }
         JsonKind::Array(elements) => {
-            elements.iter_mut().for_each(|it| move_lists_to_dashes(it, text));
             let behind = text.get(node.span.start as usize..).unwrap_or_default();
-            let is_block = !behind.starts_with(['[', '*']);
-            if let Some(first) = elements.first().filter(|it| is_block && !it.span.is_empty()) {
-                let before = text.get(..first.span.start as usize).unwrap_or_default();
+            let first = elements.first().map(|it| it.span).filter(|it| !it.is_empty());
+            // What an alias repeats stands elsewhere.
+            let is_alias = behind.starts_with('*') && first.is_none_or(|it| it.start != old.start);
+            let first = first.filter(|_| !behind.starts_with('[') && !is_alias);
+            if let Some(first) = first {
+                let before = text.get(..first.start as usize).unwrap_or_default();
                 let dash = before.rmatch_indices('-').map(|it| it.0).find(|at| {
                     before[at + 1..].starts_with(char::is_whitespace)
                         && lines::is_element_start(before, *at)
                 });
                 node.span.start = dash.map_or(node.span.start, |at| at as u32);
+                moved.entry(old).or_insert(node.span);
             }
+            elements.iter_mut().for_each(|it| move_lists_to_dashes(it, text, moved));
         }
         _ => {}
     }

@@ -181,7 +181,10 @@ impl<'a, 't> Converter<'a, 't> {
         // Envoy reads it as what a `typed_config` holds.
         let mapping = Dialect::from_type(&element).mapping();
         let codec = Codec::new(self.tree);
-        let reading = codec.read_json_node_as(mapping, ty, &node, UndeclaredPolicy::Refuse);
+        let mut reading = codec.read_json_node_as(mapping, ty, &node, UndeclaredPolicy::Refuse);
+        for error in &reading.errors {
+            remove_malformed(codec, &mut reading.message, error.span);
+        }
         for error in reading.errors {
             let place = if error.span.is_empty() { span } else { error.span };
             self.record_loss(place, element.clone(), error.message);
@@ -189,6 +192,21 @@ impl<'a, 't> Converter<'a, 't> {
         match self.structs_are_json {
             true => reading.message,
             false => remove_message_places(reading.message),
+        }
+    }
+}
+
+/// Takes out the value with a notation of its own, such as a wrapper, that an error is inside of:
+/// its text would say more than what was read.
+fn remove_malformed(codec: Codec<'_>, message: &mut Message, error: Span) {
+    let holds = |it: &Entry| it.span.start <= error.start && error.end <= it.span.end;
+    message.entries.retain(|it| {
+        let own = it.value.as_message().is_some_and(|it| codec.has_own_json(it.ty));
+        !own || error.is_empty() || !holds(it)
+    });
+    for entry in &mut message.entries {
+        if let Value::Message(inside) = &mut entry.value {
+            remove_malformed(codec, inside, error);
         }
     }
 }

@@ -79,7 +79,8 @@ pub fn convert_text(
             Some(way) => translator.convert(value, &way, structs_are_json),
             None => ConvertedValue { message: value.clone(), losses: vec![], changes: vec![] },
         };
-        if !translator.is_known(&translated.message) && translated.losses.is_empty() {
+        let is_broken = !translator.is_known(&translated.message) && translator.is_known(value);
+        if is_broken && translated.losses.is_empty() {
             let name = tree.message(translated.message.ty).full_name();
             return Err(format!("the new `{name}` holds fields that its type does not have"));
         }

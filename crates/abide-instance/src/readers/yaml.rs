@@ -44,6 +44,23 @@ pub(crate) struct YamlText<'t> {
 /// Reads a text of YAML. A document that is malformed is left out; those behind
 /// it are read.
 pub(crate) fn parse(text: &str, dialect: Dialect) -> YamlText<'_> {
+    parse_with(text, dialect, RepeatedKeys::AsDialect)
+}
+
+/// Reads a text of YAML with all that it holds, values that do not count as well.
+pub(crate) fn parse_whole(text: &str, dialect: Dialect) -> YamlText<'_> {
+    parse_with(text, dialect, RepeatedKeys::Kept)
+}
+
+/// What becomes of members whose key is set again below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RepeatedKeys {
+    /// They are left out if the dialect passes over them.
+    AsDialect,
+    Kept,
+}
+
+fn parse_with(text: &str, dialect: Dialect, repeated: RepeatedKeys) -> YamlText<'_> {
     // One level more, so that the limit is ours to report.
     let limit = get_max_levels(dialect) as usize + 1;
     // Comments are bounded by the text that they stand in.
@@ -57,6 +74,7 @@ pub(crate) fn parse(text: &str, dialect: Dialect) -> YamlText<'_> {
         parser: Parser::new_from_str_with_options(text, options),
         text,
         dialect,
+        repeated,
         anchors: HashMap::new(),
         from_aliases: 0,
         anchored: 0,
@@ -77,6 +95,7 @@ struct YamlReader<'t> {
     parser: Parser<'t, granit_parser::StrInput<'t>>,
     text: &'t str,
     dialect: Dialect,
+    repeated: RepeatedKeys,
     /// The values with an anchor in this document.
     anchors: HashMap<usize, AnchoredValue<'t>>,
     from_aliases: usize,
@@ -254,7 +273,7 @@ impl<'t> YamlReader<'t> {
 
     /// The members that count: for Envoy, of those with the same key only the last.
     fn drop_repeated_members(&mut self, mut members: Vec<JsonMember<'t>>) -> Vec<JsonMember<'t>> {
-        if self.dialect != Dialect::Envoy {
+        if self.dialect != Dialect::Envoy || self.repeated == RepeatedKeys::Kept {
             return members;
         }
         let mut last: HashMap<&str, Span> = HashMap::new();

@@ -6,7 +6,7 @@ use abide_schema::value::{JsonKind, JsonNode};
 use abide_syntax::Span;
 
 use super::anchors::AnchorNames;
-use super::edit_plan::{EditPlan, PlannedMember};
+use super::edit_plan::{EditPlan, PlannedMember, plan_from_json};
 use super::nodes::NodeIndex;
 
 /// Expands the aliases of a document whose values change.
@@ -18,6 +18,7 @@ pub(super) struct ExpandedAliases {
 
 struct AliasExpansion<'a, 'n> {
     nodes: &'a NodeIndex<'n>,
+    anchors: &'a AnchorNames,
     /// Aliases, and the places of what they repeat.
     targets: BTreeMap<Span, Span>,
     out: BTreeMap<Span, Span>,
@@ -33,7 +34,8 @@ pub(super) fn expand_changed_aliases(
     let target = |start: &u32| nodes.find_at_start(*start).map(|it| it.span);
     let targets =
         anchors.aliases.iter().filter_map(|(alias, start)| Some((*alias, target(start)?)));
-    let mut settling = AliasExpansion { nodes, targets: targets.collect(), out: BTreeMap::new() };
+    let mut settling =
+        AliasExpansion { nodes, anchors, targets: targets.collect(), out: BTreeMap::new() };
     if settling.targets.is_empty() {
         return ExpandedAliases::default();
     }
@@ -135,6 +137,33 @@ impl AliasExpansion<'_, '_> {
         }
     }
 
+    /// Lets what an alias stood for be written without the anchors of its original: a second
+    /// anchor of a name hides the first.
+    fn remove_anchors(&self, draft: &mut EditPlan) {
+        match draft {
+            EditPlan::Kept(span) => {
+                let is_alias = self.targets.contains_key(span);
+                let has_anchor =
+                    self.anchors.names.keys().any(|it| (span.start..=span.end).contains(it));
+                if let Some(node) = self.nodes.find_value(*span)
+                    && has_anchor
+                    && !is_alias
+                {
+                    *draft = plan_from_json(node);
+                }
+            }
+            EditPlan::Scalar(_) => {}
+            EditPlan::List(origin, elements) => {
+                *origin = None;
+                elements.iter_mut().for_each(|it| self.remove_anchors(it));
+            }
+            EditPlan::Object(origin, members) => {
+                *origin = None;
+                members.iter_mut().for_each(|it| self.remove_anchors(&mut it.value));
+            }
+        }
+    }
+
     /// Keeps the aliases that stay.
     fn restore(&self, draft: &mut EditPlan) {
         if let Some(origin) = draft.origin()
@@ -142,10 +171,12 @@ impl AliasExpansion<'_, '_> {
         {
             match self.out.get(&origin) {
                 None => *draft = EditPlan::Kept(origin),
-                Some(target) if *draft == EditPlan::Kept(origin) => {
-                    *draft = EditPlan::Kept(*target)
+                Some(target) => {
+                    if *draft == EditPlan::Kept(origin) {
+                        *draft = EditPlan::Kept(*target);
+                    }
+                    self.remove_anchors(draft);
                 }
-                Some(_) => {}
             }
         }
         match draft {

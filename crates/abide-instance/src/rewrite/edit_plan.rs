@@ -1,6 +1,6 @@
 //! Plans the new content of a text in JSON or YAML, in terms of its present content.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use abide_schema::value::{
     Codec, Entry, JsonKind, JsonMapping, JsonMember, JsonNode, Message, Value, parse_json,
@@ -53,6 +53,10 @@ impl EditPlan {
 pub(super) struct Planner<'a, 'n> {
     pub(super) tree: &'a Tree,
     pub(super) nodes: &'a NodeIndex<'n>,
+    /// Lists in block style: the place that their values say, and that of their first dash.
+    pub(super) moved_lists: &'a HashMap<Span, Span>,
+    /// True if members of YAML whose key is set again below count for nothing, but stay.
+    pub(super) keeps_repeated: bool,
     /// The older and newer versions of a type.
     pub(super) versions: &'a dyn Fn(MessageId) -> Vec<MessageId>,
     /// Keys that something in the new value is made from.
@@ -60,17 +64,12 @@ pub(super) struct Planner<'a, 'n> {
 }
 
 /// Text that stands for a value in JSON.
-fn plan_from_json(node: &JsonNode<'_>) -> EditPlan {
-    let quoted = |text: &str| {
-        let mut out = String::new();
-        quote(text, &mut out);
-        out
-    };
+pub(super) fn plan_from_json(node: &JsonNode<'_>) -> EditPlan {
     match &node.kind {
         JsonKind::Null => EditPlan::Scalar("null".to_owned()),
         JsonKind::Bool(value) => EditPlan::Scalar(value.to_string()),
         JsonKind::Number(text) => EditPlan::Scalar(text.clone().into_owned()),
-        JsonKind::String(text) => EditPlan::Scalar(quoted(text)),
+        JsonKind::String(text) => EditPlan::Scalar(quote_text(text)),
         JsonKind::Array(elements) => {
             EditPlan::List(None, elements.iter().map(plan_from_json).collect())
         }
@@ -89,9 +88,9 @@ fn plan_from_json(node: &JsonNode<'_>) -> EditPlan {
 }
 
 /// A text in the quotes of JSON.
-pub(super) fn quote(text: &str, out: &mut String) {
+pub(super) fn quote_text(text: &str) -> String {
     use std::fmt::Write;
-    out.push('"');
+    let mut out = String::from("\"");
     for char in text.chars() {
         match char {
             '"' => out.push_str("\\\""),
@@ -103,6 +102,7 @@ pub(super) fn quote(text: &str, out: &mut String) {
         }
     }
     out.push('"');
+    out
 }
 
 impl<'a, 'n> Planner<'a, 'n> {
@@ -116,8 +116,10 @@ impl<'a, 'n> Planner<'a, 'n> {
             return self.plan_typed_object(url, content, span);
         }
         if Codec::new(self.tree).has_own_json(message.ty) {
-            return match node {
-                Some(_) => EditPlan::Kept(span),
+            // Only a Struct, a Value and a ListValue hold lists, and all of one stays as it is.
+            let list = self.moved_lists.get(&span).and_then(|it| self.nodes.find_value(*it));
+            return match list.or(node) {
+                Some(node) => EditPlan::Kept(node.span),
                 None => self.plan_new_message(message),
             };
         }
@@ -135,7 +137,7 @@ impl<'a, 'n> Planner<'a, 'n> {
     ) -> EditPlan {
         let mut members = Vec::new();
         let own = self.nodes.find_value(span).map(get_members).unwrap_or_default();
-        let written = own.iter().find(|it| it.key == "@type");
+        let written = own.iter().rfind(|it| it.key == "@type");
         let prefix = written.and_then(|it| match &it.value.kind {
             JsonKind::String(url) => url.rsplit_once('/').map(|it| it.0),
             _ => None,
@@ -148,11 +150,7 @@ impl<'a, 'n> Planner<'a, 'n> {
             |it: &&JsonMember<'_>| matches!(&it.value.kind, JsonKind::String(x) if *x == *text);
         let value = match written.filter(is_same) {
             Some(it) => EditPlan::Kept(it.value.span),
-            None => {
-                let mut quoted = String::new();
-                quote(&text, &mut quoted);
-                EditPlan::Scalar(quoted)
-            }
+            None => EditPlan::Scalar(quote_text(&text)),
         };
         members.push(PlannedMember {
             key: written.map(|it| it.key_span),
@@ -163,7 +161,7 @@ impl<'a, 'n> Planner<'a, 'n> {
             value,
         });
         if Codec::new(self.tree).has_own_json(content.ty) {
-            let written = own.iter().find(|it| it.key == "value");
+            let written = own.iter().rfind(|it| it.key == "value");
             let value = match written {
                 Some(it) => self.plan_message(content, it.value.span),
                 None => self.plan_new_message(content),
@@ -192,14 +190,7 @@ impl<'a, 'n> Planner<'a, 'n> {
 
     fn plan_fields(&mut self, message: &Message, span: Span, members: &mut Vec<PlannedMember>) {
         let own = self.nodes.find_value(span).map(get_members).unwrap_or_default();
-        let mut groups: Vec<(Field<'_>, Vec<&Entry>)> = Vec::new();
-        for entry in &message.entries {
-            match groups.iter_mut().find(|it| it.0.id == entry.field) {
-                Some((_, entries)) => entries.push(entry),
-                None => groups.push((self.tree.field(entry.field), vec![entry])),
-            }
-        }
-        for (field, entries) in groups {
+        for (field, entries) in group_by_member(self.tree, message, own) {
             let is_own = |key: Span| own.iter().find(|it| it.key_span == key && !key.is_empty());
             let origin = entries.iter().find_map(|it| is_own(it.key));
             let key = origin.map(|it| it.key_span);
@@ -223,11 +214,7 @@ impl<'a, 'n> Planner<'a, 'n> {
             member.value = self.plan_message(content, node.value.span);
         }
         self.keep_blank_members(message.ty, own, members);
-        members.sort_by_key(|it| match it.key {
-            _ if it.name == "@type" => (0, 0),
-            Some(key) if it.in_place => (key.start + 1, 0),
-            _ => (u32::MAX, it.order),
-        });
+        sort_members(members);
     }
 
     /// The name of a field in the style of the key that it is made from, and whether that differs.
@@ -389,16 +376,14 @@ impl<'a, 'n> Planner<'a, 'n> {
             Value::Enum(number) => {
                 let named = field.enum_type().and_then(|it| it.value_numbered(*number));
                 let Some(named) = named else { return EditPlan::Scalar(number.to_string()) };
-                let mut text = String::new();
-                quote(named.json_text().unwrap_or(named.name()), &mut text);
-                text
+                quote_text(named.json_text().unwrap_or(named.name()))
             }
             _ => "0".to_owned(),
         })
     }
 
     /// An object, which is kept if all of it is.
-    fn plan_object(&self, span: Span, members: Vec<PlannedMember>) -> EditPlan {
+    fn plan_object(&self, span: Span, mut members: Vec<PlannedMember>) -> EditPlan {
         let Some(node) = self.nodes.find_value(span) else {
             return EditPlan::Object(None, members);
         };
@@ -406,6 +391,9 @@ impl<'a, 'n> Planner<'a, 'n> {
             return EditPlan::Object(None, members);
         }
         let written = get_members(node);
+        if self.keeps_repeated {
+            keep_repeated_members(written, &mut members);
+        }
         let is_kept = written.len() == members.len()
             && written.iter().zip(&members).all(|(written, member)| {
                 member.in_place
@@ -414,5 +402,54 @@ impl<'a, 'n> Planner<'a, 'n> {
                     && member.value == EditPlan::Kept(written.value.span)
             });
         if is_kept { EditPlan::Kept(span) } else { EditPlan::Object(Some(span), members) }
+    }
+}
+
+/// The entries of a message by their fields, those of a key that is written twice apart.
+fn group_by_member<'t, 'm>(
+    tree: &'t Tree,
+    message: &'m Message,
+    own: &[JsonMember<'_>],
+) -> Vec<(Field<'t>, Vec<&'m Entry>)> {
+    let is_own = |key: Span| !key.is_empty() && own.iter().any(|it| it.key_span == key);
+    let mut groups: Vec<(Field<'t>, Vec<&'m Entry>)> = Vec::new();
+    for entry in &message.entries {
+        let is_same = |group: &&mut (Field<'t>, Vec<&'m Entry>)| {
+            let keys = || group.1.iter().map(|it| it.key).filter(|it| is_own(*it));
+            let is_member = !is_own(entry.key) || keys().all(|key| key == entry.key);
+            group.0.id == entry.field && is_member
+        };
+        match groups.iter_mut().rev().find(is_same) {
+            Some((_, entries)) => entries.push(entry),
+            None => groups.push((tree.field(entry.field), vec![entry])),
+        }
+    }
+    groups
+}
+
+fn sort_members(members: &mut [PlannedMember]) {
+    members.sort_by_key(|it| match it.key {
+        _ if it.name == "@type" => (0, 0),
+        Some(key) if it.in_place => (key.start + 1, 0),
+        _ => (u32::MAX, it.order),
+    });
+}
+
+/// Keeps members of YAML whose key is set again below, under the name that counts. Their values
+/// say nothing, but anchors may stand there.
+fn keep_repeated_members(own: &[JsonMember<'_>], members: &mut Vec<PlannedMember>) {
+    let before = members.len();
+    for (at, member) in own.iter().enumerate() {
+        let is_planned = |key: Span| members.iter().any(|it| it.key == Some(key));
+        let counts = own[at + 1..].iter().rev().find(|it| it.key == member.key);
+        let Some(counts) = counts.filter(|_| !is_planned(member.key_span)) else { continue };
+        let planned = members.iter().find(|it| it.in_place && it.key == Some(counts.key_span));
+        if let Some(planned) = planned.cloned() {
+            let (key, value) = (Some(member.key_span), EditPlan::Kept(member.value.span));
+            members.push(PlannedMember { key, value, ..planned });
+        }
+    }
+    if members.len() > before {
+        sort_members(members);
     }
 }

@@ -4,10 +4,10 @@ use abide_schema::value::{JsonKind, JsonNode};
 use abide_syntax::Span;
 use abide_upgrade::Edit;
 
-use super::edit_plan::{EditPlan, PlannedMember};
+use super::edit_plan::{EditPlan, PlannedMember, quote_text};
 use super::nodes::get_members;
 use super::writer::PlanWriter;
-use super::yaml::shift_lines;
+use super::yaml_blocks::shift_lines;
 
 impl<'n> PlanWriter<'_, 'n> {
     /// Changes the members of an object.
@@ -92,7 +92,7 @@ impl<'n> PlanWriter<'_, 'n> {
             .iter()
             .zip(&drafts)
             .map(|(old, draft)| {
-                (Span { start: old.span.start, end: self.find_end(old) }, draft.is_some())
+                (Span { start: self.find_start(old), end: self.find_end(old) }, draft.is_some())
             })
             .collect();
         self.delete_parts(&parts);
@@ -102,7 +102,7 @@ impl<'n> PlanWriter<'_, 'n> {
                 Some(draft) => {
                     let indent = self.lines.indent(old.span.start);
                     let text = self.format_flow(draft, indent, is_multi);
-                    let region = Span { start: old.span.start, end: self.find_end(old) };
+                    let region = Span { start: self.find_start(old), end: self.find_end(old) };
                     self.edits.push(Edit::replace(region, text));
                 }
                 None => {}
@@ -129,6 +129,8 @@ impl<'n> PlanWriter<'_, 'n> {
     ) -> String {
         let inner = indent + self.step;
         let is_multi = is_multi && self.is_json;
+        let anchor = self.format_anchor(draft);
+        let anchor = if anchor.is_empty() { anchor } else { format!("{} ", anchor.trim_start()) };
         let (open, parts, close) = match draft {
             EditPlan::Scalar(json) => return self.format_scalar(json, None),
             EditPlan::Kept(span) => return self.format_flow_kept(*span, indent, is_multi),
@@ -145,28 +147,38 @@ impl<'n> PlanWriter<'_, 'n> {
             true => {
                 let line = format!("\n{}", " ".repeat(inner));
                 let parts = parts.join(&format!(",{line}"));
-                format!("{open}{line}{parts}\n{}{close}", " ".repeat(indent))
+                format!("{anchor}{open}{line}{parts}\n{}{close}", " ".repeat(indent))
             }
             false if self.pads && open == '{' && !parts.is_empty() => {
-                format!("{{ {} }}", parts.join(", "))
+                format!("{anchor}{{ {} }}", parts.join(", "))
             }
-            false => format!("{open}{}{close}", parts.join(", ")),
+            false => format!("{anchor}{open}{}{close}", parts.join(", ")),
         }
     }
 
     fn format_flow_kept(&mut self, span: Span, indent: usize, is_multi: bool) -> String {
         let Some(node) = self.nodes.find_value(span) else { return "null".to_owned() };
+        let anchor = match self.is_alias(node) {
+            true => String::new(),
+            false => self.format_anchor(&EditPlan::Kept(span)),
+        };
+        let anchor = if anchor.is_empty() { anchor } else { format!("{} ", anchor.trim_start()) };
+        if let Some(text) = self.find_block_text(node) {
+            return format!("{anchor}{}", self.format_scalar(&quote_text(text), None));
+        }
         if self.is_flow(node) {
             let text = self.lines.slice(Span { start: span.start, end: self.find_end(node) });
-            return shift_lines(text, self.lines.indent(span.start), indent);
+            let text = shift_lines(text, self.lines.indent(span.start), indent);
+            return format!("{anchor}{text}");
         }
         // A block has no place in brackets.
         let parts = match &node.kind {
             JsonKind::Array(elements) => {
-                EditPlan::List(None, elements.iter().map(|it| EditPlan::Kept(it.span)).collect())
+                let elements = elements.iter().map(|it| EditPlan::Kept(it.span));
+                EditPlan::List(Some(span), elements.collect())
             }
             _ => EditPlan::Object(
-                None,
+                Some(span),
                 get_members(node)
                     .iter()
                     .map(|it| PlannedMember {

@@ -6,7 +6,7 @@ use abide_syntax::Span;
 use abide_upgrade::Edit;
 
 use super::lines::TextLines;
-use super::yaml::shift_lines;
+use super::yaml_blocks::shift_lines;
 
 /// Writes a value as edits of the text of another one.
 pub(super) struct TextWriter<'a> {

@@ -7,7 +7,7 @@ use abide_syntax::Span;
 use abide_upgrade::Edit;
 
 use super::anchors::AnchorNames;
-use super::edit_plan::{EditPlan, PlannedMember, quote};
+use super::edit_plan::{EditPlan, PlannedMember, quote_text};
 use super::lines::TextLines;
 use super::nodes::{NodeIndex, get_members};
 
@@ -48,6 +48,23 @@ impl<'n> PlanWriter<'_, 'n> {
 
     pub(super) fn is_alias(&self, node: &JsonNode<'_>) -> bool {
         !self.is_json && self.lines.slice(node.span).starts_with('*')
+    }
+
+    /// Finds the start of a value with its anchor and its tag.
+    pub(super) fn find_start(&self, node: &JsonNode<'_>) -> u32 {
+        let mut start = node.span.start;
+        if self.is_json || self.is_alias(node) {
+            return start;
+        }
+        loop {
+            let before = self.lines.slice(Span { start: 0, end: start }).trim_end();
+            let is_outside = |it: char| it.is_whitespace() || matches!(it, '[' | '{' | ',');
+            let at = before.rfind(is_outside).map_or(0, |it| it + 1);
+            if !before[at..].starts_with(['&', '!']) {
+                return start;
+            }
+            start = at as u32;
+        }
     }
 
     /// Finds the end of a value, without the white space and comments behind it.
@@ -102,11 +119,7 @@ impl<'n> PlanWriter<'_, 'n> {
         match first.filter(|it| matches!(it, '\'' | '"')) {
             Some('\'') if !name.contains(['\'', '\n']) => format!("'{name}'"),
             None if !self.is_json && is_plain(name) => name.to_owned(),
-            _ => {
-                let mut text = String::new();
-                quote(name, &mut text);
-                text
-            }
+            _ => quote_text(name),
         }
     }
 
@@ -150,7 +163,20 @@ impl<'n> PlanWriter<'_, 'n> {
     fn is_short_scalar(&self, node: &JsonNode<'_>) -> bool {
         let is_scalar = !matches!(node.kind, JsonKind::Array(_) | JsonKind::Object(_));
         let text = self.lines.slice(node.span);
-        is_scalar && !text.is_empty() && !text.starts_with(['|', '>']) && !text.contains('\n')
+        let is_short = !text.is_empty() && !text.starts_with(['|', '>']) && !text.contains('\n');
+        is_scalar && is_short && self.find_block_text(node).is_none()
+    }
+
+    /// The text of a scalar in block style, whose place is only that of its lines.
+    pub(super) fn find_block_text<'m>(&self, node: &'m JsonNode<'_>) -> Option<&'m str> {
+        let JsonKind::String(text) = &node.kind else { return None };
+        let before = self.lines.slice(Span { start: 0, end: node.span.start }).trim_end();
+        let header = before.rsplit('\n').next().unwrap_or_default();
+        let header = header.split(" #").next().unwrap_or_default().trim_end();
+        let header = header.trim_end_matches(|it: char| it.is_ascii_digit() || "+-".contains(it));
+        let behind = header.strip_suffix(['|', '>'])?;
+        let is_header = behind.ends_with([' ', '\t']) && !behind.trim_start().starts_with('#');
+        (is_header && !self.is_json && self.lines.is_first(node.span.start)).then_some(&**text)
     }
 
     /// Changes a value where it stands.

@@ -2,8 +2,11 @@
 
 #![allow(clippy::disallowed_methods, reason = "the tests read their own fixtures")]
 
+mod carrying;
 mod cases;
 mod laws;
+mod lenient;
+mod notations;
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use abide_schema::value::{JsonKind, JsonMember, JsonNode};
 use abide_syntax::Span;
 use abide_upgrade::Edit;
 
-use super::edit_plan::{EditPlan, PlannedMember};
+use super::edit_plan::{EditPlan, PlannedMember, quote_text};
 use super::nodes::get_members;
 use super::writer::PlanWriter;
 
@@ -215,8 +215,8 @@ impl<'n> PlanWriter<'_, 'n> {
         match draft {
             EditPlan::Kept(span) => self.format_kept(*span, indent, after),
             EditPlan::Scalar(json) => format!(" {}", self.format_scalar(json, None)),
-            EditPlan::List(_, elements) if elements.is_empty() => " []".to_owned(),
-            EditPlan::Object(_, members) if members.is_empty() => " {}".to_owned(),
+            EditPlan::List(_, elements) if elements.is_empty() => format!("{anchor} []"),
+            EditPlan::Object(_, members) if members.is_empty() => format!("{anchor} {{}}"),
             EditPlan::Object(_, members) => {
                 let inner = match after {
                     WrittenAfter::Key => indent + self.step,
@@ -276,7 +276,7 @@ impl<'n> PlanWriter<'_, 'n> {
     }
 
     /// The anchor of the value that a draft is made from, behind a space.
-    fn format_anchor(&self, draft: &EditPlan) -> String {
+    pub(super) fn format_anchor(&self, draft: &EditPlan) -> String {
         let origin = draft.origin().and_then(|it| self.anchors.names.get(&it.start));
         origin.map_or_else(String::new, |it| format!(" {}", self.lines.slice(*it)))
     }
@@ -288,6 +288,9 @@ impl<'n> PlanWriter<'_, 'n> {
         let mut anchor = self.format_anchor(&EditPlan::Kept(span));
         if self.is_alias(node) {
             anchor.clear();
+        }
+        if let Some(text) = self.find_block_text(node) {
+            return format!("{anchor} {}", self.format_scalar(&quote_text(text), None));
         }
         if self.is_flow(node) {
             let text = self.lines.slice(Span { start: span.start, end: tail });
