@@ -5,6 +5,6 @@ mod lock_inputs;
 mod merged_records;
 
 pub(crate) use lock::ledger::{Ledger, Reuse};
-pub use lock::{Freeze, Lock, Record};
+pub use lock::{DependencyPin, Freeze, Lock, Record};
 pub use lock_inputs::{PackagePast, Records, VersionIn};
 pub use merged_records::without_record_conflicts;

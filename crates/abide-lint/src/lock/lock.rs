@@ -9,6 +9,7 @@
 
 pub(crate) mod format;
 pub(crate) mod ledger;
+mod pins;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +21,8 @@ use sha2::{Digest, Sha256};
 
 use crate::policy::BreakingPolicy;
 
+pub use pins::DependencyPin;
+
 /// The character that replaces bytes that are not UTF-8.
 const UNREADABLE: char = char::REPLACEMENT_CHARACTER;
 
@@ -29,6 +32,10 @@ pub struct Lock {
     packages: BTreeMap<String, PackageLock>,
     /// The digests of generated files, by path. After a merge a file has two.
     made: BTreeMap<String, BTreeSet<TextDigest>>,
+    /// The dependencies that were brought, by name. After a merge one may have two.
+    dependencies: BTreeMap<String, BTreeSet<DependencyPin>>,
+    /// The digests of the files that the configuration builds on, by how it names them.
+    bases: BTreeMap<String, BTreeSet<TextDigest>>,
     unresolved: bool,
 }
 
@@ -188,7 +195,7 @@ impl Lock {
     pub(crate) fn is_of_versions(&self) -> bool {
         let mut packages = self.packages.values();
         packages.any(|it| it.record.is_some() || !it.ledger.is_empty())
-            || self.packages.is_empty() && self.made.is_empty()
+            || self.packages.is_empty() && self.made.is_empty() && !self.has_pins()
     }
 
     /// Records a package; without a record, only its ledger is kept here.

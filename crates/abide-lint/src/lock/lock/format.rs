@@ -9,7 +9,8 @@ use jiff::civil::Date;
 use semver::Version;
 
 use super::{
-    EntryState, Freeze, Lock, NumberedName, PackageLock, Record, TextDigest, UNREADABLE, UseKind,
+    DependencyPin, EntryState, Freeze, Lock, NumberedName, PackageLock, Record, TextDigest,
+    UNREADABLE, UseKind,
 };
 use crate::calendar::{parse_date, semantic_version};
 use crate::finding::ConfigError;
@@ -29,6 +30,9 @@ const GONE: &str = "gone";
 const INTRODUCED: &str = "introduced";
 const FROZEN: &str = "frozen";
 const MADE: &str = "made";
+/// Those of lines about what is outside of the tree.
+const DEPENDENCY: &str = "dependency";
+const BASE: &str = "base";
 /// What the digest of a text begins with.
 const DIGEST: &str = "sha256:";
 /// How the package without a name is written.
@@ -86,6 +90,25 @@ impl fmt::Display for Lock {
         for (at, (path, digest)) in made().enumerate() {
             f.write_str(if at == 0 { "\n" } else { "" })?;
             writeln!(f, "{MADE} {digest} {path}")?;
+        }
+        self.write_pins(f)
+    }
+}
+
+impl Lock {
+    /// Writes what is recorded about things outside of the tree.
+    fn write_pins(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, pins) in &self.dependencies {
+            f.write_str("\n")?;
+            for DependencyPin { url, rev, commit, content } in pins {
+                writeln!(f, "{DEPENDENCY} {name} {commit} {DIGEST}{content} {url} {rev}")?;
+            }
+        }
+        for (name, digests) in &self.bases {
+            f.write_str("\n")?;
+            for digest in digests {
+                writeln!(f, "{BASE} {digest} {name}")?;
+            }
         }
         Ok(())
     }
@@ -235,6 +258,19 @@ impl<'a> LockReader<'a> {
                     self.error(digest, message, REMEDY);
                 }
             },
+            [DEPENDENCY, name, commit, content, url, rev] => {
+                self.dependency(name, [commit, content, url, rev]);
+            }
+            [BASE, digest, ..] => match TextDigest::parse(digest) {
+                Some(parsed) => {
+                    let name = line.split_once(digest).map_or("", |(_, rest)| rest.trim());
+                    self.lock.bases.entry(name.to_owned()).or_default().insert(parsed);
+                }
+                None => {
+                    let message = format!("expected `{DIGEST}` and 64 hexadecimal digits");
+                    self.error(digest, message, REMEDY);
+                }
+            },
             [INTRODUCED, name, day] => {
                 let day = self.day(day)?;
                 self.days.push((line, unwritten(name), PackageDay::Introduced(day)));
@@ -255,11 +291,30 @@ impl<'a> LockReader<'a> {
             _ => {
                 let message = "expected `package NAME VERSION OWN CLOSURE`, `introduced NAME DAY`, \
                                `frozen NAME DAY OWN`, `field MESSAGE NUMBER NAME`, `extension \
-                               MESSAGE NUMBER NAME`, `value ENUM NUMBER NAME` or `made SHA256 PATH`";
+                               MESSAGE NUMBER NAME`, `value ENUM NUMBER NAME`, `made SHA256 PATH`, `dependency NAME \
+                               COMMIT SHA256 URL REV` or `base SHA256 NAME`";
                 self.error(line, message, REMEDY);
             }
         }
         None
+    }
+
+    /// A dependency. Two contents of one are the two sides of a merge.
+    fn dependency(&mut self, name: &str, [commit, content, url, rev]: [&str; 4]) {
+        if TextDigest::parse(content).is_none() {
+            let message = format!("expected `{DIGEST}` and 64 hexadecimal digits");
+            return self.error(content, message, "run `abide deps vendor` to write it anew");
+        }
+        let is_commit = |it: &str| it.len() >= 40 && it.bytes().all(|it| it.is_ascii_hexdigit());
+        if !is_commit(commit) {
+            let message = format!("`{commit}` is not the id of a commit");
+            return self.error(commit, message, "run `abide deps vendor` to write it anew");
+        }
+        let content = content.strip_prefix(DIGEST).unwrap_or(content);
+        let [url, rev, commit, content] = [url, rev, commit, content].map(str::to_owned);
+        let pins = self.lock.dependencies.entry(name.to_owned()).or_default();
+        pins.insert(DependencyPin { url, rev, commit, content });
+        self.lock.unresolved |= pins.len() > 1;
     }
 
     fn hash(&mut self, text: &str) -> Option<SemanticHash> {
@@ -416,6 +471,18 @@ mod tests {
             if random.bool() {
                 lock.set_made(path, &[random.u8(..)]);
             }
+        }
+        if random.bool() {
+            let pin = DependencyPin {
+                url: "https://example.com/a.git".to_owned(),
+                rev: "v1".to_owned(),
+                commit: "0123456789".repeat(4),
+                content: "0123456789abcdef".repeat(4),
+            };
+            lock.set_dependency("a-b", pin);
+        }
+        if random.bool() {
+            lock.set_bases([("git:v1:with space/abide.toml", &b"x"[..])].into_iter());
         }
         lock
     }
