@@ -40,7 +40,7 @@ pub use graph::{
 pub use ids::{
     EnumId, EnumValueId, FieldId, FileId, MessageId, MethodId, OneofId, PackageId, ServiceId,
 };
-pub use link::{find_known_repository, find_missing_imports};
+pub use link::{KnownSource, find_known_repository, find_known_source, find_missing_imports};
 pub use mentions::{Mention, MentionTarget};
 pub use problem::{Place, Problem, ProblemKind};
 pub use protobuf::{

@@ -44,7 +44,7 @@ use unread::{find_unknown_packages, find_unreadable};
 use visibility::compute_visibility;
 
 pub use imports::find_missing_imports;
-pub use known_sources::find_known_repository;
+pub use known_sources::{KnownSource, find_known_repository, find_known_source};
 pub(crate) use missing_names::MissingImports;
 pub(crate) use reused::ReusedFiles;
 
