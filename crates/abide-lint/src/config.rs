@@ -1,6 +1,7 @@
 //! Reads `abide.toml` and reports every error with its place.
 
 mod config;
+mod dependency_tables;
 mod exceptions;
 mod instance_tables;
 mod policy_tables;
@@ -8,4 +9,5 @@ mod rule_levels;
 mod toml_reader;
 
 pub use config::Config;
+pub use dependency_tables::{ConfigDependency, DependencyOrigin, PackageKind};
 pub use instance_tables::{ConfigApi, ConfigInstances};

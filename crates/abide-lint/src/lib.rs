@@ -33,7 +33,9 @@ pub use calendar::{
 pub use checks::{BufVersion, buf_lint_rule, buf_lint_rules};
 pub use code_owners::packages::{PackageFiles, PackageOwners, all_files, touched_files};
 pub use code_owners::{CodeOwners, Forge, Ownership};
-pub use config::{Config, ConfigApi, ConfigInstances};
+pub use config::{
+    Config, ConfigApi, ConfigDependency, ConfigInstances, DependencyOrigin, PackageKind,
+};
 pub use drawing::view::GraphView;
 pub use engine::{
     CarriedFile, EditionRequest, EditionResult, FixRequest, FixResult, RefusedFix,
@@ -59,7 +61,9 @@ pub use lifecycle::{
     LifetimeBound, MajorTrack, Retirement, Scenario, Simulation, Status, Timeline, TimelineEvent,
     TimelineOf, TimelinePeriod, Unknown, elements,
 };
-pub use lock::{Freeze, Lock, PackagePast, Record, Records, VersionIn, without_record_conflicts};
+pub use lock::{
+    DependencyPin, Freeze, Lock, PackagePast, Record, Records, VersionIn, without_record_conflicts,
+};
 pub use other_linters::{
     PROTOLINT_RULES, ProtolintRule, RuleFamily, nearest_rule, rule_family, rules_named,
 };

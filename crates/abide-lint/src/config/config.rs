@@ -8,6 +8,7 @@ use crate::finding::ConfigError;
 use crate::lock::VersionIn;
 use crate::policy::{Layer, LintPart, LintPolicy, Policy, Preset};
 
+use super::dependency_tables::ConfigDependency;
 use super::instance_tables::{ConfigApi, ConfigInstances};
 use super::toml_reader::{TomlReader, entries, to_span};
 
@@ -24,6 +25,13 @@ pub struct Config {
     pub import_paths: Vec<String>,
     /// The place of each import path in the text.
     pub import_path_spans: Vec<Span>,
+    /// The beginning of the import paths of all files that their roots leave out.
+    pub import_prefix: String,
+    /// The trees of others that imports come from, in their order.
+    pub dependencies: Vec<ConfigDependency>,
+    /// The folder that `abide deps vendor` writes to, relative to the folder of `abide.toml`;
+    /// `None` is `.abide/deps`.
+    pub dependency_folder: Option<String>,
     /// The lists of features, relative to the folder of `abide.toml`; `None` is
     /// `features.txt` in each root.
     pub features: Option<Vec<String>>,
@@ -106,6 +114,9 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
         "preset",
         "roots",
         "import-paths",
+        "import-prefix",
+        "dependency",
+        "dependency-folder",
         "features",
         "against",
         "bump-against",
@@ -142,6 +153,9 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
                 (config.import_paths, config.import_path_spans) =
                     reader.strings(item).into_iter().unzip();
             }
+            "import-prefix" => config.import_prefix = reader.inner_path(item).unwrap_or_default(),
+            "dependency" => config.dependencies = reader.config_dependencies(item),
+            "dependency-folder" => config.dependency_folder = reader.inner_path(item),
             "features" => config.features = Some(reader.texts(item)),
             "against" => config.against = reader.string(item),
             "bump-against" => config.bump_against = reader.string(item),
