@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)] // This crate reads and writes files.
 
 mod api;
+pub mod dependencies;
 mod error;
 mod load;
 mod named_files;

@@ -18,6 +18,7 @@ mod imports;
 mod kind;
 mod links;
 mod listing;
+mod mounts;
 mod paths;
 mod program;
 mod remote;
@@ -50,6 +51,7 @@ pub use contents::{ACCEPTED, CONFIG, OWNERS};
 pub use contents::{Contents, DescriptorFormat, LOCK};
 pub use descriptors::detect_requested_format;
 pub use disk::MAX_FILE;
+use disk::find_listed;
 pub use disk::{read_limited, read_settings};
 pub use failure::{ReadProblem, SourceError};
 pub use git::default_branch::{DefaultBranch, default_branch};
@@ -60,6 +62,7 @@ use ignored::find_private_folder;
 pub use ignored::list_visible_files;
 pub use links::LinkLimits;
 pub use listing::{FileListing, ListedFile};
+pub use mounts::{ImportMount, MountedFiles};
 pub use paths::{canonicalize, home_by_package, join, normalize_lexically};
 pub use spec::SourceOptions;
 pub use spec::get_subdir;
@@ -141,6 +144,8 @@ pub struct Source {
     open: Box<dyn OpenSource>,
     layout: RootLayout,
     imports: Vec<ImportPath>,
+    /// The beginning of the import paths of its files that its roots leave out.
+    prefix: String,
     links: Arc<LinkLimits>,
     /// The only folders and files of the tree to judge, relative to the tree, if it is not all.
     focus: Vec<String>,
@@ -175,7 +180,8 @@ impl Source {
         let name = name.to_owned();
         let focus = Vec::new();
         let (typed, part) = (None, None);
-        Ok(Source { open: source, layout, imports, links, focus, typed, part, notes, name })
+        let prefix = options.import_prefix.to_owned();
+        Ok(Source { open: source, layout, imports, prefix, links, focus, typed, part, notes, name })
     }
 
     /// The kind of what is on disk at the path that is asked for.
@@ -339,6 +345,9 @@ impl Source {
             .map(|file| (&*file.display, &*file.path, &mut file.imported))
             .collect();
         self.narrow_to_part(&mut files);
+        if !self.prefix.is_empty() {
+            gathered.files.iter_mut().for_each(|it| it.path = join(&self.prefix, &it.path).into());
+        }
         gathered.files.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
         gathered.problems.sort_unstable();
         gathered.notes.sort_unstable();
@@ -381,7 +390,11 @@ impl Source {
     /// Finds the files that [`read`](Source::read) would read from the whole tree, also where only
     /// a part of it is judged; `None` if this kind of source cannot find them without reading.
     pub fn list(&self) -> Result<Option<FileListing>, SourceError> {
-        match self.open.list(&self.layout) {
+        let mut listed = self.open.list(&self.layout);
+        if let (Ok(Some(listing)), false) = (&mut listed, self.prefix.is_empty()) {
+            listing.files.iter_mut().for_each(|it| it.path = join(&self.prefix, &it.path));
+        }
+        match listed {
             Err(SourceError::NoFolder { .. }) if self.open.may_be_empty() => {
                 Ok(Some(FileListing::default()))
             }
@@ -397,24 +410,42 @@ impl Source {
 
     /// Reads some of the files that were listed, and says which could not be read.
     pub fn read_listed(&self, files: &[&ListedFile]) -> (Vec<SourceFile>, Vec<ReadProblem>) {
-        let Gathered { files, problems, .. } = self.open.read_listed(&self.layout, files);
+        if self.prefix.is_empty() {
+            let Gathered { files, problems, .. } = self.open.read_listed(&self.layout, files);
+            return (files, problems);
+        }
+        let in_root = |it: &&ListedFile| ListedFile {
+            path: self.strip_prefix(&it.path).to_owned(),
+            ..(*it).clone()
+        };
+        let files: Vec<ListedFile> = files.iter().map(in_root).collect();
+        let files: Vec<&ListedFile> = files.iter().collect();
+        let Gathered { mut files, problems, .. } = self.open.read_listed(&self.layout, &files);
+        files.iter_mut().for_each(|it| it.path = join(&self.prefix, &it.path).into());
         (files, problems)
     }
 
     /// Returns true if the files of both are in the same roots, and all of them are judged.
     pub fn is_laid_out_as(&self, other: &Source) -> bool {
         let is_whole = |it: &Source| it.focus.is_empty() && it.part.is_none();
-        is_whole(self) && is_whole(other) && self.layout == other.layout
+        is_whole(self)
+            && is_whole(other)
+            && (&self.layout, &self.prefix) == (&other.layout, &other.prefix)
     }
 
     /// The path of a root's file, relative to the tree.
     pub fn display(&self, root: u32, path: &str) -> String {
-        self.layout.display(root as usize, path)
+        self.layout.display(root as usize, self.strip_prefix(path))
     }
 
-    /// The root that a file of the tree belongs to, and its path there.
+    /// The path of a file in its root, by its import path.
+    fn strip_prefix<'p>(&self, path: &'p str) -> &'p str {
+        strip_folder(path, &self.prefix).unwrap_or(path)
+    }
+
+    /// The root that a file of the tree belongs to, and its import path.
     pub fn find_place(&self, display: &str) -> Option<(u32, String)> {
-        self.layout.place(display).map(|(root, path)| (root, path.to_owned()))
+        self.layout.place(display).map(|(root, path)| (root, join(&self.prefix, path)))
     }
 
     /// Returns true if files outside of the tree can be imported.
@@ -431,6 +462,7 @@ impl Source {
             self.open.contains_path(path) || self.open.contains_path(&canonicalize(path))
         };
         for (index, import) in self.imports.iter().enumerate() {
+            let Some(path) = import.find_inner(path) else { continue };
             let blob = match &import.at {
                 ImportPlace::Inside(folder) => self.open.find_blob(&join(folder, path))?,
                 ImportPlace::Beside(source, folder) => source.find_blob(&join(folder, path))?,
@@ -440,7 +472,10 @@ impl Source {
                 ImportPlace::Disk(folder) if self.links.find(folder, path)?.is_some() => {
                     return Ok(ImportOrigin::Outside { root: self.import_root(index) });
                 }
-                ImportPlace::Disk(_) => None,
+                ImportPlace::Listed(files) if files.contains_key(path) => {
+                    return Ok(ImportOrigin::Outside { root: self.import_root(index) });
+                }
+                ImportPlace::Disk(_) | ImportPlace::Listed(_) => None,
             };
             if let Some(blob) = blob {
                 return Ok(ImportOrigin::Blob(blob));
@@ -464,6 +499,7 @@ impl Source {
         read: &dyn Fn(FileText) -> Option<T>,
     ) -> Option<(T, String)> {
         let mut found = None;
+        let path = self.strip_prefix(path);
         let commit = self.open.find_earlier(&self.layout, root, path, &mut |text| {
             found = read(text);
             found.is_some()
@@ -585,9 +621,16 @@ impl Source {
 
     /// The paths of the protos in a folder of the import paths on disk.
     pub fn list_importable(&self, folder: &str) -> Vec<String> {
-        let names = self.imports.iter().flat_map(|it| match &it.at {
-            ImportPlace::Disk(at) => self.links.list_names(at, folder),
-            ImportPlace::Inside(_) | ImportPlace::Beside(..) => Vec::new(),
+        let names = self.imports.iter().flat_map(|import| {
+            let inner = if folder == import.prefix { Some("") } else { import.find_inner(folder) };
+            match (&import.at, inner) {
+                (ImportPlace::Disk(at), Some(inner)) => self.links.list_names(at, inner),
+                (ImportPlace::Listed(files), Some(inner)) => {
+                    let below = files.keys().filter_map(|it| strip_folder(it, inner));
+                    below.filter(|it| !it.contains('/')).map(str::to_owned).collect()
+                }
+                _ => Vec::new(),
+            }
         });
         names.filter(|it| is_proto(it.as_bytes())).map(|it| join(folder, &it)).collect()
     }
@@ -609,21 +652,24 @@ impl Source {
                 text,
             })
         };
-        if let Some((index, text)) = self.open.find_in_roots(path, &self.layout)? {
-            return Ok(found(self.layout.display(index, path), index as u32, text));
+        if let Some(own) = strip_folder(path, &self.prefix)
+            && let Some((index, text)) = self.open.find_in_roots(own, &self.layout)?
+        {
+            return Ok(found(self.layout.display(index, own), index as u32, text));
         }
         for (index, import) in self.imports.iter().enumerate() {
+            let Some(inner) = import.find_inner(path) else { continue };
             let text = match &import.at {
-                ImportPlace::Inside(folder) => self.open.find(&join(folder, path))?,
-                ImportPlace::Beside(source, folder) => source.find(&join(folder, path))?,
-                ImportPlace::Disk(folder) => match self.links.find(folder, path)? {
-                    None => self.open.find_left_out(&canonicalize(folder).join(path)),
+                ImportPlace::Inside(folder) => self.open.find(&join(folder, inner))?,
+                ImportPlace::Beside(source, folder) => source.find(&join(folder, inner))?,
+                ImportPlace::Listed(files) => find_listed(files, inner)?,
+                ImportPlace::Disk(folder) => match self.links.find(folder, inner)? {
+                    None => self.open.find_left_out(&canonicalize(folder).join(inner)),
                     text => text,
                 },
             };
             if let Some(text) = text {
-                let display = join(import.written.trim_end_matches('/'), path);
-                return Ok(found(display, self.import_root(index), text));
+                return Ok(found(import.display(path), self.import_root(index), text));
             }
         }
         Ok(None)

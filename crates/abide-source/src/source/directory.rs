@@ -55,10 +55,18 @@ fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSourc
     let mut imports = place_imports(options, inside, Some(""), &mut layout, &mut notes);
     // Imports are read from disk, whether or not the folder is inside the tree.
     for import in &mut imports {
-        import.at = ImportPlace::Disk(options.base.join(&import.written));
+        if let ImportPlace::Inside(folder) = &import.at {
+            let mounted = options.mounts.iter().any(|it| it.name == import.written);
+            let folder =
+                if mounted { top.join(folder) } else { options.base.join(&import.written) };
+            import.at = ImportPlace::Disk(folder);
+        }
     }
-    let named = imports.iter().map(|import| options.base.join(&import.written));
-    let imported = named.map(|folder| from_top(&canonicalize(&folder), &top)).collect();
+    let folders = imports.iter().filter_map(|import| match &import.at {
+        ImportPlace::Disk(folder) => Some(from_top(&canonicalize(folder), &top)),
+        _ => None,
+    });
+    let imported = folders.collect();
     let source = Box::new(Directory { top, links: Arc::clone(asked.links), left_out, imported });
     Ok(OpenedSource { source, layout, imports, notes })
 }

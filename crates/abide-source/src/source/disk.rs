@@ -1,8 +1,9 @@
 //! Single files on disk, read whole.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use abide_schema::FileText;
 
@@ -66,6 +67,14 @@ pub(super) fn find_on_disk(path: &Path) -> Result<Option<FileText>, SourceError>
     read_regular(path, &mut Vec::new())
         .map(Some)
         .map_err(|error| SourceError::unusable(path.to_string_lossy(), io_reason(&error)))
+}
+
+/// A file of a list, if it is there.
+pub(super) fn find_listed(
+    files: &BTreeMap<String, PathBuf>,
+    path: &str,
+) -> Result<Option<FileText>, SourceError> {
+    files.get(path).map_or(Ok(None), |file| find_on_disk(file))
 }
 
 /// Reads a file that is known to be regular, with four system calls, and one allocation if the

@@ -1,9 +1,11 @@
 //! Import paths: folders that imports resolve in.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::kind::OpenSource;
-use super::paths::strip_folder;
+use super::mounts::MountedFiles;
+use super::paths::{join, strip_folder};
 use super::roots::RootLayout;
 use super::spec::SourceOptions;
 use crate::printable::escape_unprintable;
@@ -12,7 +14,21 @@ use crate::printable::escape_unprintable;
 pub(super) struct ImportPath {
     /// As the user wrote it.
     pub(super) written: String,
+    /// The beginning of import paths that the folder leaves out.
+    pub(super) prefix: String,
     pub(super) at: ImportPlace,
+}
+
+impl ImportPath {
+    /// The path of an imported file in the folder; `None` if it cannot be there.
+    pub(super) fn find_inner<'p>(&self, path: &'p str) -> Option<&'p str> {
+        strip_folder(path, &self.prefix)
+    }
+
+    /// The path of an imported file for messages, by its import path.
+    pub(super) fn display(&self, path: &str) -> String {
+        join(self.written.trim_end_matches('/'), self.find_inner(path).unwrap_or(path))
+    }
 }
 
 /// The place of an import path.
@@ -22,6 +38,8 @@ pub(super) enum ImportPlace {
     /// In another source, from its top: in the commit of a submodule that a revision records.
     Beside(Box<dyn OpenSource>, String),
     Disk(PathBuf),
+    /// These files on disk, by their paths.
+    Listed(BTreeMap<String, PathBuf>),
 }
 
 /// Places every import path inside the source if `inside` finds it there, else on disk. Import
@@ -36,13 +54,7 @@ pub(super) fn place_imports(
     let mut imports = Vec::new();
     for written in options.import_paths {
         let at = inside(written).unwrap_or_else(|| ImportPlace::Disk(options.base.join(written)));
-        if let (ImportPlace::Inside(folder), Some(top)) = (&at, top) {
-            if folder == top {
-                layout.exclude(String::new());
-            } else if let Some(folder) = strip_folder(folder, top) {
-                layout.exclude(folder.to_owned());
-            }
-        }
+        exclude_inside(&at, top, layout);
         if let ImportPlace::Disk(folder) = &at
             && !folder.is_dir()
         {
@@ -51,7 +63,32 @@ pub(super) fn place_imports(
                 escape_unprintable(written)
             ));
         }
-        imports.push(ImportPath { written: written.clone(), at });
+        imports.push(ImportPath { written: written.clone(), prefix: String::new(), at });
+    }
+    for mount in options.mounts {
+        let at = match &mount.files {
+            MountedFiles::Missing(reason) => {
+                notes.push(reason.clone());
+                continue;
+            }
+            MountedFiles::Listed(files) => ImportPlace::Listed(files.clone()),
+            MountedFiles::Folder(folder) => {
+                let found = folder.to_str().and_then(&inside);
+                found.unwrap_or_else(|| ImportPlace::Disk(folder.clone()))
+            }
+        };
+        exclude_inside(&at, top, layout);
+        imports.push(ImportPath { written: mount.name.clone(), prefix: mount.prefix.clone(), at });
     }
     imports
+}
+
+/// Takes an import path below the top of the tree out of what is judged.
+fn exclude_inside(at: &ImportPlace, top: Option<&str>, layout: &mut RootLayout) {
+    let (ImportPlace::Inside(folder), Some(top)) = (at, top) else { return };
+    if folder == top {
+        layout.exclude(String::new());
+    } else if let Some(folder) = strip_folder(folder, top) {
+        layout.exclude(folder.to_owned());
+    }
 }

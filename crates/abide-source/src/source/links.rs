@@ -8,6 +8,7 @@ use abide_schema::{FileDecl, FileText, SourceFile};
 
 use super::disk::{find_on_disk, read_settings};
 use super::failure::SourceError;
+use super::mounts::MountedFiles;
 use super::paths::{
     canonicalize, home_by_package, is_git_folder, normalize_lexically, strip_folder,
 };
@@ -132,8 +133,12 @@ impl LinkLimits {
             Err(_) => options.base,
         };
         let mut links = LinkLimits::around(tree, options.links);
-        for import in options.import_paths {
-            let folder = options.base.join(import);
+        let mounted = options.mounts.iter().filter_map(|it| match &it.files {
+            MountedFiles::Folder(folder) => Some(folder.clone()),
+            MountedFiles::Listed(_) | MountedFiles::Missing(_) => None,
+        });
+        let named = options.import_paths.iter().map(|it| options.base.join(it));
+        for folder in named.chain(mounted) {
             let real = canonicalize(&folder);
             if !links.is_in_reach(&real) {
                 links.elsewhere.push(folder);

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::mounts::ImportMount;
+
 /// Options for opening a [`Source`](super::Source).
 #[derive(Clone, Copy)]
 pub struct SourceOptions<'a> {
@@ -9,6 +11,10 @@ pub struct SourceOptions<'a> {
     pub base: &'a Path,
     /// Folders to resolve imports in, in order; relative ones count from `base`.
     pub import_paths: &'a [String],
+    /// The dependencies of the tree, which are searched after the import paths.
+    pub mounts: &'a [ImportMount],
+    /// The beginning of the import paths of all files of the tree that its roots leave out.
+    pub import_prefix: &'a str,
     /// The roots of the tree, as in `abide.toml`: import paths count from them. An empty list means
     /// the tree itself.
     pub roots: &'a [String],
@@ -29,6 +35,8 @@ impl<'a> SourceOptions<'a> {
         Self {
             base,
             import_paths: &[],
+            mounts: &[],
+            import_prefix: "",
             roots: &[],
             copied_roots: &[],
             merge_with: None,

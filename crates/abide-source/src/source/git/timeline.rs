@@ -23,6 +23,7 @@ use super::revision::resolve_commit;
 use super::submodules::Submodules;
 use crate::printable::escape_unprintable;
 use crate::source::contents::CONFIG;
+use crate::source::disk::find_listed;
 use crate::source::failure::SourceError;
 use crate::source::imports::{ImportPath, ImportPlace, place_imports};
 use crate::source::links::LinkLimits;
@@ -155,7 +156,7 @@ impl Timeline {
     pub fn display(&self, root: u32, path: &str) -> String {
         let root = root as usize;
         match root.checked_sub(self.layout.roots.len()).and_then(|index| self.imports.get(index)) {
-            Some(import) => join(import.written.trim_end_matches('/'), path),
+            Some(import) => import.display(path),
             None if root < self.layout.roots.len() => self.layout.display(root, path),
             None => path.to_owned(),
         }
@@ -524,6 +525,7 @@ impl Cursor<'_> {
         }
         let roots = self.timeline.layout.roots.len();
         for (index, import) in self.timeline.imports.iter().enumerate() {
+            let Some(path) = import.find_inner(path) else { continue };
             let content = match &import.at {
                 ImportPlace::Inside(folder) => match self.commit {
                     Some(tree) => {
@@ -540,6 +542,7 @@ impl Cursor<'_> {
                 ImportPlace::Disk(folder) => {
                     self.timeline.links.find(folder, path)?.map(Content::Disk)
                 }
+                ImportPlace::Listed(files) => find_listed(files, path)?.map(Content::Disk),
             };
             if let Some(content) = content {
                 return Ok(Some(Imported { root: (roots + index) as u32, content }));
