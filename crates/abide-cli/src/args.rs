@@ -5,6 +5,7 @@ mod common;
 mod config;
 mod deprecate;
 mod deprecations;
+mod deps;
 mod edition;
 mod examples;
 mod fix;
@@ -37,6 +38,7 @@ pub(crate) use self::common::{Color, CompareArgs, Global, JudgeArgs, SelectArgs,
 pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs};
 pub(crate) use self::deprecate::DeprecateArgs;
 pub(crate) use self::deprecations::DeprecationsArgs;
+pub(crate) use self::deps::{DepsArgs, DepsCommand};
 pub(crate) use self::edition::EditionArgs;
 pub(crate) use self::fix::FixArgs;
 pub(crate) use self::format::FormatArgs;
@@ -355,6 +357,9 @@ pub(crate) enum Command {
         #[arg(long)]
         imports: bool,
     },
+    /// List where imports come from, and bring what is missing
+    #[command(after_help = format!("{}\n\n{EXIT_STATUS}", deps::HELP))]
+    Deps(DepsArgs),
     /// Print who owns each package, by CODEOWNERS
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, describe_sources()))]
     Owners(OwnersArgs),

@@ -10,6 +10,7 @@ mod check;
 pub(crate) mod config;
 mod deprecate;
 mod deprecations;
+mod deps;
 mod edited_tree;
 mod edition;
 mod explain;
@@ -99,6 +100,7 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
         Command::Calendar(args) => calendar::calendar(&cli.global, args),
         Command::Config(args) => config::config(&cli.global, args),
         Command::Runtime(args) => runtime::runtime(&cli.global, args),
+        Command::Deps(args) => deps::deps(&cli.global, args),
         Command::Owners(args) => owners::owners(&cli.global, args),
         Command::Format(args) => format::format(&cli.global, args),
         Command::Lsp(args) => Ok(lsp::lsp(&cli.global, args)),

@@ -3,6 +3,7 @@
 mod calendar_note;
 mod comment;
 mod context;
+mod dependency_list;
 mod deprecation_report;
 mod diff_report;
 mod element_lives;
@@ -41,6 +42,7 @@ use abide_schema::DependencyGraph;
 use crate::history::TreeHistory;
 
 pub(crate) use context::{RenderContext, Style, TextFile, full_path};
+pub(crate) use dependency_list::{DependencyList, ImportOrigin, ListedImport};
 pub(crate) use deprecation_report::{
     DeprecationReport, TITLE as DEPRECATIONS_TITLE, is_of_tables,
     render_tables as deprecation_tables,
@@ -207,6 +209,18 @@ pub(crate) type RulesFormat = OutputFormat<fn(&Policy) -> String>;
 pub(crate) const RULE_LISTS: &[RulesFormat] = &[
     OutputFormat::plain("human", "For people", rule_list::render_human),
     OutputFormat::plain("json", "JSON Lines: one object per entry", rule_list::render_json),
+];
+
+/// Of `abide deps list`.
+pub(crate) type DependencyListFormat = OutputFormat<fn(&DependencyList) -> String>;
+/// The forms of a list of dependencies.
+pub(crate) const DEPENDENCY_LISTS: &[DependencyListFormat] = &[
+    OutputFormat::plain("human", "For people", dependency_list::render_human),
+    OutputFormat::plain(
+        "json",
+        "JSON Lines: one object per dependency and import, then a summary",
+        dependency_list::render_json,
+    ),
 ];
 
 /// Of `abide graph`.

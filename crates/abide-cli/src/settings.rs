@@ -1,5 +1,7 @@
 //! The settings of a run: the nearest `abide.toml` upward, and what the command line adds.
 
+mod dependency_mounts;
+
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -472,8 +474,12 @@ impl Settings {
             None => &self.current,
         };
         let import_paths = import_paths(base);
+        let mounts = self.mount_dependencies(spec)?;
+        let import_prefix = if rooted { &*self.config.import_prefix } else { "" };
         let options = SourceOptions {
             import_paths: &import_paths,
+            mounts: &mounts,
+            import_prefix,
             roots,
             copied_roots: &self.config.roots,
             merge_with,
@@ -508,7 +514,10 @@ impl Settings {
         self.check_import_paths(&self.resolve_named_imports(&args.import_path))?;
         let import_paths = self.import_paths(base, &args.import_path, None);
         let (import_paths, links) = (&import_paths[..], &self.links[..]);
-        let options = SourceOptions { import_paths, roots, links, ..SourceOptions::new(base) };
+        let mounts = self.mount_dependencies(None)?;
+        let mounts = &mounts[..];
+        let options =
+            SourceOptions { import_paths, mounts, roots, links, ..SourceOptions::new(base) };
         let timeline = Timeline::open(&options, own, args.since.as_deref())?;
         Ok((timeline, part.filter(|part| !part.is_empty())))
     }

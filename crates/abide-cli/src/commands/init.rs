@@ -3,6 +3,7 @@
 mod api_linter;
 mod buf;
 mod conversion;
+mod dependency_search;
 mod detect;
 mod includes;
 mod layout;
@@ -29,6 +30,7 @@ use crate::settings::find_preset;
 use crate::terminal::{eprint_line, use_error_color};
 
 use buf::{BufConfig, BufModule, DroppedSetting, default_module, read_work_folders};
+use dependency_search::NeededDependencies;
 use detect::FirstLook;
 use policy::ForeignPolicy;
 use relaxations::Relaxations;
@@ -134,8 +136,10 @@ fn render_suggestion(
          # previous-major-months = 12\n\
          \n\
          # Versions are recorded in abide.lock. With the line `abide.lock merge=union` in\n\
-         # .gitattributes, git merges what two branches recorded.\n",
-        preset.name()
+         # .gitattributes, git merges what two branches recorded.\n\
+         {}",
+        preset.name(),
+        look.render_dependencies()
     )
 }
 
@@ -170,11 +174,12 @@ fn render_taken_over(
     notes.extend(policy.notes.iter().map(|note| format!("{name}: {note}")));
     format!(
         "# Converted from {}. `abide rules` lists what Abide can check besides.\n\
-         preset = \"{}\"\n\n{}{}",
+         preset = \"{}\"\n\n{}{}{}",
         policy.of,
         policy.preset.name(),
         look.render_toml(policy.preset, branch, &Relaxations::default()),
-        policy.tables
+        policy.tables,
+        look.render_dependencies()
     )
 }
 
@@ -212,6 +217,7 @@ fn convert_buf(
                     Ok(text) => {
                         let one = parse_buf(global, &text, &at, &shown)?;
                         all.modules.extend(one.modules);
+                        all.dependencies.extend(one.dependencies);
                         told.extend(notes(&shown, one.notes));
                     }
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -232,13 +238,33 @@ fn convert_buf(
         true => Vec::new(),
         false => find_imports_of_excluded(global, &folder, &buf.modules)?,
     };
-    let text = buf.render_toml(branch, &imported);
+    let roots: Vec<String> = buf.modules.iter().map(|it| it.root.clone()).collect();
+    let needed = find_needed(global, &folder, &roots, &buf.dependencies)?;
+    let text = buf.render_toml(branch, &imported) + &needed.render();
+    told.extend(needed.describe().map(|it| format!("note: {it}")));
     told.extend(notes(&shown, buf.notes));
     told.extend(sibling_configs::notes(from));
     if !global.quiet {
         told.iter().for_each(|note| eprint_line(note));
     }
     Ok(text)
+}
+
+/// Finds the dependencies of modules with these roots: those that `deps` names, and what imports
+/// need besides.
+fn find_needed(
+    global: &Global,
+    folder: &Path,
+    roots: &[String],
+    modules: &[String],
+) -> Result<NeededDependencies, Error> {
+    let imports = detect::collect_imports(global, folder)?;
+    let is_own = |path: &str| {
+        let mut roots = roots.iter().map(|it| if it == "." { "" } else { it });
+        roots.any(|root| folder.join(join(root, path)).is_file())
+    };
+    let missing = imports.into_iter().filter(|it| !is_own(it));
+    Ok(NeededDependencies::find(folder, roots, missing, modules, &is_own))
 }
 
 /// Drops the excludes of a module that are not folders.

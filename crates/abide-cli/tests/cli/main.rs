@@ -10,6 +10,7 @@ mod config;
 mod contract;
 mod copies;
 mod deprecate;
+mod deps;
 mod determinism;
 mod edition;
 mod exceptions;

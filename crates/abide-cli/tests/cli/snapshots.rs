@@ -162,6 +162,11 @@ fn help_for_every_command() {
         "calendar",
         "calendar simulate",
         "owners",
+        "deps",
+        "deps list",
+        "deps vendor",
+        "deps update",
+        "deps check",
         "lsp",
         "plugin",
     ];

@@ -67,6 +67,5 @@ pub fn read_vendored(folder: &Path) -> io::Result<Vec<VendoredFile>> {
 pub fn is_licence(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     let is_named = |it: &str| upper.starts_with(it);
-    !name.contains('/')
-        && ["LICENSE", "LICENCE", "NOTICE", "COPYING"].iter().any(|it| is_named(it))
+    !name.contains('/') && ["LICENSE", "LICENCE", "NOTICE", "COPYING"].iter().any(|it| is_named(it))
 }

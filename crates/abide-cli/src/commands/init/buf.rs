@@ -12,6 +12,8 @@ use super::yaml::{YamlNode, YamlValue, fault, read};
 #[derive(Default)]
 pub(super) struct BufConfig {
     pub(super) modules: Vec<BufModule>,
+    /// The modules that it depends on, as `deps` names them.
+    pub(super) dependencies: Vec<String>,
     /// The settings that were dropped: a line and a phrase for each.
     pub(super) notes: Vec<DroppedSetting>,
 }
@@ -152,7 +154,8 @@ impl BufConfig {
             reader.errors.sort_by_key(|it| it.span);
             return Err(reader.errors);
         }
-        Ok(BufConfig { modules, notes: reader.notes })
+        let BufReader { dependencies, notes, .. } = reader;
+        Ok(BufConfig { modules, dependencies, notes })
     }
 }
 
@@ -162,14 +165,15 @@ struct BufReader<'b> {
     base: &'b str,
     /// True if plugins may bring rules of their own.
     has_plugins: bool,
+    dependencies: Vec<String>,
     notes: Vec<DroppedSetting>,
     errors: Vec<ConfigError>,
 }
 
 impl<'b> BufReader<'b> {
     fn new(version: BufVersion, base: &'b str) -> BufReader<'b> {
-        let (notes, errors) = (Vec::new(), Vec::new());
-        BufReader { version, base, has_plugins: false, notes, errors }
+        let (dependencies, notes, errors) = (Vec::new(), Vec::new(), Vec::new());
+        BufReader { version, base, has_plugins: false, dependencies, notes, errors }
     }
 
     fn read_modules(&mut self, entries: &[(YamlNode, YamlNode)]) -> Vec<BufModule> {
@@ -194,12 +198,10 @@ impl<'b> BufReader<'b> {
             match key.text().unwrap_or_default() {
                 "version" | "name" => {}
                 "build" | "modules" if is_v2 == key.is("modules") => {}
-                "deps" => self.note_dropped(
-                    key,
-                    "abide does not fetch modules; write them to a folder with `buf export`, and \
-                     add it to `import-paths`, or set `import-not-found = \"warning\"` in `[rules]`: \
-                     what changes is compared without them as well",
-                ),
+                "deps" => {
+                    let names = self.read_names(value).into_iter();
+                    self.dependencies.extend(names.map(|it| it.text));
+                }
                 "lint" => whole.lint = self.read_lint(key, value, &folders),
                 "breaking" => whole.breaking = self.read_breaking(key, value, &folders),
                 "plugins" | "policies" if is_v2 => {

@@ -15,6 +15,7 @@ use serde_json::json;
 use crate::args::Global;
 use crate::error::Error;
 
+use super::dependency_search::NeededDependencies;
 use super::layout::{ProtoFile, TreeLayout, is_below};
 use super::mentions::Mentions;
 use super::relaxations::Relaxations;
@@ -25,6 +26,8 @@ const NAMED: usize = 3;
 /// The layout of a folder.
 pub(super) struct FirstLook {
     layout: TreeLayout,
+    /// The trees of others that its imports need.
+    needed: NeededDependencies,
     has_files: bool,
     /// Notes from reading the folder.
     said: Vec<String>,
@@ -37,7 +40,8 @@ impl FirstLook {
         progress.finish();
         let Some(loaded) = loaded else {
             let layout = TreeLayout { roots: vec![".".to_owned()], ..TreeLayout::default() };
-            return Ok(FirstLook { layout, has_files: false, said: Vec::new() });
+            let needed = NeededDependencies::default();
+            return Ok(FirstLook { layout, needed, has_files: false, said: Vec::new() });
         };
         let mut repositories = NestedRepositories { top: folder, found: BTreeMap::new() };
         let files: Vec<ProtoFile> = loaded
@@ -52,11 +56,13 @@ impl FirstLook {
                 repository: repositories.find_around(&file.decl().display),
             })
             .collect();
-        let layout = TreeLayout::of(&files, &collect_ancestor_names(folder));
+        let mut layout = TreeLayout::of(&files, &collect_ancestor_names(folder));
+        let needed = find_needed(folder, &files, &layout);
+        layout.missing.retain(|(path, _)| needed.missing.contains(path));
         let mut said = loaded.notes;
         said.extend(find_buf_settings(folder, &files, &layout));
         said.extend(find_missing_submodules(folder));
-        Ok(FirstLook { layout, has_files: true, said })
+        Ok(FirstLook { layout, needed, has_files: true, said })
     }
 
     /// Returns true if the folder has a proto file.
@@ -112,10 +118,18 @@ impl FirstLook {
         if !prefixes.is_empty() {
             prefixes = format!("\n[packages]\n{prefixes}");
         }
+        let import_prefix = match self.layout.import_prefix.as_str() {
+            "" => String::new(),
+            prefix => format!(
+                "# Imports count from above the roots: this is before the path of every file.\n\
+                 import-prefix = {}\n",
+                json!(prefix)
+            ),
+        };
         format!(
             "# The folders with the files to check, and folders that only hold imports.\n\
              roots = {}\n\
-             import-paths = {}\n\
+             import-paths = {}\n{import_prefix}\
              \n\
              # The old tree to compare with, so that `abide check` also reports breaking changes.\n\
              {against}{prefixes}",
@@ -124,9 +138,17 @@ impl FirstLook {
         )
     }
 
+    /// The tables of the dependencies.
+    pub(super) fn render_dependencies(&self) -> String {
+        self.needed.render()
+    }
+
     /// The next step of the user.
     pub(super) fn describe_next_step(&self) -> &'static str {
         match self.has_files {
+            true if !self.needed.to_bring.is_empty() => {
+                "`abide deps vendor` brings what is imported; `abide check` then"
+            }
             true => "`abide check`",
             false => "add .proto files; `abide check` then",
         }
@@ -177,9 +199,21 @@ impl FirstLook {
                 join_first(layout.missing.iter().map(|(path, _)| path))
             ));
         }
+        notes.extend(self.needed.describe());
         notes.extend(describe_branch(branch));
         notes
     }
+}
+
+/// Finds the dependencies that the missing imports of a tree need.
+fn find_needed(folder: &Path, files: &[ProtoFile], layout: &TreeLayout) -> NeededDependencies {
+    let ends: BTreeSet<&str> = files.iter().map(|it| it.path.as_str()).collect();
+    let in_roots = |path: &str| {
+        let folders = layout.roots.iter().chain(&layout.import_paths);
+        folders.map(|it| join(if it == "." { "" } else { it }, path)).any(|it| ends.contains(&*it))
+    };
+    let missing = layout.missing.iter().map(|(path, _)| path.clone());
+    NeededDependencies::find(folder, &layout.roots, missing, &[], &in_roots)
 }
 
 /// The first of some names, and how many more there are.

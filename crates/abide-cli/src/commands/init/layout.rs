@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use abide_schema::find_known_repository;
-use abide_source::home_by_package;
+use abide_source::{home_by_package, join};
 
 use super::mentions::Mentions;
 
@@ -41,6 +41,8 @@ pub(super) struct TreeLayout {
     pub(super) roots: Vec<String>,
     /// The folders of files that others wrote.
     pub(super) import_paths: Vec<String>,
+    /// The beginning of import paths that the roots leave out, because imports count from above.
+    pub(super) import_prefix: String,
     /// Folders below the roots that packages do not have in their names.
     pub(super) folder_prefixes: Vec<String>,
     /// The beginnings of packages that folders do not have in their paths.
@@ -282,7 +284,11 @@ impl<'f> LayoutSearch<'f> {
     }
 
     fn layout(&self, top: &[String]) -> TreeLayout {
-        let roots = self.roots();
+        let import_prefix = self.find_prefix_above();
+        let roots = match &import_prefix {
+            Some(_) => BTreeSet::from([""]),
+            None => self.roots(),
+        };
         let placed = PlacedFiles::of(&roots, &self.own);
         let import_paths = self.import_paths(&placed);
         let (mut in_folders, mut in_packages) = (PrefixCounts::default(), PrefixCounts::default());
@@ -306,6 +312,9 @@ impl<'f> LayoutSearch<'f> {
             missing.map(|(path, it)| ((*path).to_owned(), it.own_uses)).collect();
         let mut import_paths: Vec<String> = import_paths.into_iter().map(folder_or_dot).collect();
         let mut name_of_top = None;
+        if let Some(prefix) = &import_prefix {
+            missing.retain(|(path, _)| !self.is_own_below(path, prefix));
+        }
         missing.retain(|(path, _)| match self.find_place_above(path, top) {
             Some(PlaceAbove::Folder(folder)) => {
                 if !import_paths.contains(&folder) {
@@ -320,10 +329,16 @@ impl<'f> LayoutSearch<'f> {
             None => true,
         });
         let outside = self.own.iter().zip(&placed.roots_of_files);
+        let mut folder_prefixes = in_folders.select_frequent(self.own.len());
+        let import_prefix = import_prefix.unwrap_or_default();
+        for prefix in &mut folder_prefixes {
+            *prefix = join(&import_prefix, prefix);
+        }
         TreeLayout {
             roots: roots.into_iter().map(folder_or_dot).collect(),
             import_paths,
-            folder_prefixes: in_folders.select_frequent(self.own.len()),
+            import_prefix,
+            folder_prefixes,
             path_prefixes: in_packages.select_frequent(self.own.len()),
             outside: outside
                 .filter(|(_, root)| root.is_none())
@@ -335,14 +350,40 @@ impl<'f> LayoutSearch<'f> {
         }
     }
 
+    /// Finds the beginning of import paths that all files leave out: most imports of files of the
+    /// tree count from the same place above it.
+    fn find_prefix_above(&self) -> Option<String> {
+        let (mut direct, mut above) = (0, BTreeMap::<&str, usize>::new());
+        for (path, import) in &self.imports {
+            if import.homes.iter().any(|(_, file)| self.own.iter().any(|it| it.path == file.path)) {
+                direct += import.own_uses;
+            } else if let Some(prefix) = self.find_above(path) {
+                *above.entry(prefix).or_default() += import.own_uses;
+            }
+        }
+        let (prefix, uses) = above.into_iter().max_by_key(|(it, uses)| (*uses, Reverse(*it)))?;
+        (uses > direct).then(|| prefix.to_owned())
+    }
+
+    /// The part of an import before the path of a file of the tree.
+    fn find_above<'i>(&self, import: &'i str) -> Option<&'i str> {
+        let mut starts = import.match_indices('/').map(|(at, _)| at + 1);
+        let start = starts.find(|start: &usize| {
+            import.get(*start..).is_some_and(|path| self.own.iter().any(|it| it.path == path))
+        })?;
+        import.get(..start - 1)
+    }
+
+    /// Returns true if an import is a file of the tree below a prefix.
+    fn is_own_below(&self, import: &str, prefix: &str) -> bool {
+        let inner = strip_folder(import, prefix);
+        inner.is_some_and(|path| self.own.iter().any(|it| it.path == path))
+    }
+
     /// Finds the place above the tree from which an import counts: `shop/api/a.proto` is
     /// `api/a.proto` in a tree that is called `shop`.
     fn find_place_above(&self, import: &str, top: &[String]) -> Option<PlaceAbove> {
-        let starts = import.match_indices('/').map(|(at, _)| at + 1);
-        let start = starts.into_iter().find(|start: &usize| {
-            import.get(*start..).is_some_and(|path| self.own.iter().any(|it| it.path == path))
-        })?;
-        let above = import.get(..start - 1)?;
+        let above = self.find_above(import)?;
         let names = above.split('/').rev();
         Some(match names.clone().zip(top).all(|(name, folder)| name == folder) {
             true => PlaceAbove::Folder(vec![".."; names.count()].join("/")),

@@ -11,8 +11,8 @@ pub(super) fn describe_other_kind(from: &Path) -> Option<&'static str> {
              beside it"
         }
         "buf.lock" => {
-            "pins the modules that buf fetches, which abide does not do: name the buf.yaml beside \
-             it, and write the modules to a folder with `buf export`"
+            "pins the modules that buf fetches: name the buf.yaml beside it, whose `deps` become \
+             dependencies"
         }
         ".protolint.yaml" | ".protolint.yml" => {
             "configures protolint: run `abide init` without `--from`; `abide rules` lists what \
@@ -28,10 +28,7 @@ pub(super) fn describe_other_kind(from: &Path) -> Option<&'static str> {
 
 /// Says what the other files of buf in the folder are for.
 pub(super) fn notes(from: &Path) -> Vec<String> {
-    let known = [
-        ("buf.gen.yaml", "it says how buf generates code; keep it and `buf generate`"),
-        ("buf.lock", "it pins the modules of `deps`; abide reads them from `import-paths`"),
-    ];
+    let known = [("buf.gen.yaml", "it says how buf generates code; keep it and `buf generate`")];
     let there = known.iter().filter(|(name, _)| from.with_file_name(name).is_file());
     there.map(|(name, what)| format!("note: {name} was not read: {what}")).collect()
 }
