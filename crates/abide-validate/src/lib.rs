@@ -6,7 +6,7 @@
 //! compares two trees.
 
 pub mod annotations;
-mod cel;
+pub mod cel;
 mod defects;
 mod evaluate;
 pub mod limits;

@@ -1,7 +1,7 @@
 //! Expressions with their places.
 
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,8 +23,8 @@ pub(super) enum ExprKind {
     Int(i64),
     Uint(u64),
     Double(f64),
-    String(Rc<str>),
-    Bytes(Rc<[u8]>),
+    String(Arc<str>),
+    Bytes(Arc<[u8]>),
     /// A name; `rooted` if a dot stands before it, so that it names no local variable.
     Ident {
         name: String,
@@ -49,6 +49,18 @@ pub(super) enum ExprKind {
 }
 
 impl Expr {
+    /// The first part of the dotted name that it spells, if it is one.
+    pub(super) fn first_name(&self) -> Option<&str> {
+        let mut expr = self;
+        loop {
+            match &expr.kind {
+                ExprKind::Ident { name, .. } => return Some(name),
+                ExprKind::Select { operand, .. } => expr = operand,
+                _ => return None,
+            }
+        }
+    }
+
     /// The dotted name that it spells, if it is one.
     pub(super) fn qualified_name(&self) -> Option<String> {
         let mut parts = Vec::new();

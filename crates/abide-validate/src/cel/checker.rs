@@ -6,7 +6,7 @@ use abide_schema::Tree;
 
 use super::CelError;
 use super::ast::{Expr, ExprKind};
-use super::functions::{self, is_function, is_operator};
+use super::functions::{self, FunctionSet, is_operator};
 use super::types::{CelType, find_enum_value, find_message};
 
 /// Types that a name alone means.
@@ -28,15 +28,24 @@ const TYPE_NAMES: &[&str] = &[
 /// Finds the types of expressions of one place.
 pub(super) struct Checker<'t> {
     tree: &'t Tree,
+    functions: FunctionSet,
     /// The variables in scope, the innermost last.
     variables: Vec<(String, CelType)>,
 }
 
 impl<'t> Checker<'t> {
-    pub(super) fn new(tree: &'t Tree, variables: &[(&str, CelType)]) -> Checker<'t> {
-        let now = ("now".to_owned(), CelType::Timestamp);
+    /// Only what validates values knows the time.
+    pub(super) fn new(
+        tree: &'t Tree,
+        functions: FunctionSet,
+        variables: &[(&str, CelType)],
+    ) -> Checker<'t> {
+        let now = match functions {
+            FunctionSet::Validation => Some(("now".to_owned(), CelType::Timestamp)),
+            FunctionSet::Rules => None,
+        };
         let named = variables.iter().map(|(name, ty)| ((*name).to_owned(), ty.clone()));
-        Checker { tree, variables: std::iter::once(now).chain(named).collect() }
+        Checker { tree, functions, variables: now.into_iter().chain(named).collect() }
     }
 
     /// The type of an expression. The parser limits how deep it nests.
@@ -91,7 +100,11 @@ impl<'t> Checker<'t> {
 
     fn resolve_name(&self, name: &str, span: &Range<usize>) -> Result<CelType, CelError> {
         let found = self.find_variable(name).cloned().or_else(|| self.find_constant(name));
-        found.ok_or_else(|| CelError::new(span.clone(), format!("`{name}` is not declared")))
+        found.ok_or_else(|| {
+            let known = self.variables.iter().map(|(name, _)| name.as_str());
+            let message = format!("`{name}` is not declared");
+            CelError::new(span.clone(), message).suggest(name, known)
+        })
     }
 
     fn select(&mut self, expr: &Expr, operand: &Expr, field: &str) -> Result<CelType, CelError> {
@@ -110,6 +123,15 @@ impl<'t> Checker<'t> {
                 let found = self.tree.message(id).field_named(field).map(CelType::of_field);
                 let span = expr.span.end.saturating_sub(field.len())..expr.span.end;
                 found.ok_or_else(|| CelError::new(span, format!("`{name}` has no field `{field}`")))
+            }
+            CelType::Host(host) => {
+                let found = host.find_member(field).map(|it| (it.ty)());
+                let span = expr.span.end.saturating_sub(field.len())..expr.span.end;
+                found.ok_or_else(|| {
+                    let message = format!("`{}` has no fact `{field}`", host.name);
+                    let known = host.members.iter().map(|it| it.name);
+                    CelError::new(span, message).suggest(field, known)
+                })
             }
             other => {
                 let message = format!("`{other}` has no fields");
@@ -136,13 +158,14 @@ impl<'t> Checker<'t> {
         }
         // A function may have a dot in its name.
         let dotted = target.and_then(Expr::qualified_name).map(|it| format!("{it}.{function}"));
-        let dotted = dotted.filter(|it| is_function(it));
+        let dotted = dotted.filter(|it| self.functions.has(it));
         let target = target.filter(|_| dotted.is_none());
         let function = dotted.as_deref().unwrap_or(function);
-        if !is_operator(function) && !is_function(function) {
+        if !is_operator(function) && !self.functions.has(function) {
             let name_at = target.map_or(expr.span.start, |it| it.span.end);
             let message = format!("there is no function `{function}`");
-            return Err(CelError::new(name_at..expr.span.end, message));
+            let error = CelError::new(name_at..expr.span.end, message);
+            return Err(error.suggest(function, self.functions.names()));
         }
         let mut types = Vec::with_capacity(arguments.len() + 1);
         for operand in target.into_iter().chain(arguments) {
@@ -151,7 +174,7 @@ impl<'t> Checker<'t> {
         let found = if is_operator(function) {
             functions::find_operator(function, &types)
         } else {
-            functions::find_result(function, target.is_some(), &types)
+            self.functions.find_result(function, target.is_some(), &types)
         };
         let refused =
             || CelError::new(expr.span.clone(), explain_refusal(function, target, &types));
@@ -187,8 +210,32 @@ impl<'t> Checker<'t> {
             ("map", Some(range), [item, filter, body]) => {
                 Some(self.check_comprehension(function, range, item, &[filter, body]))
             }
+            (
+                "bind",
+                Some(Expr { kind: ExprKind::Ident { name, .. }, .. }),
+                [item, value, body],
+            ) if name == "cel" && self.functions == FunctionSet::Rules => {
+                Some(self.check_binding(item, value, body))
+            }
             _ => None,
         }
+    }
+
+    /// The type of `cel.bind(NAME, VALUE, BODY)`.
+    fn check_binding(
+        &mut self,
+        item: &Expr,
+        value: &Expr,
+        body: &Expr,
+    ) -> Result<CelType, CelError> {
+        let ExprKind::Ident { name, rooted: false } = &item.kind else {
+            return Err(CelError::new(item.span.clone(), "expected the name of a variable"));
+        };
+        let value = self.type_of(value)?;
+        self.variables.push((name.clone(), value));
+        let result = self.type_of(body);
+        self.variables.pop();
+        result
     }
 
     fn check_comprehension(

@@ -4,7 +4,7 @@
 
 use std::cell::Cell;
 use std::cmp::Ordering;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use abide_schema::Tree;
 
@@ -15,13 +15,13 @@ use super::types::{find_enum_value, find_message};
 use super::value::{CelValue, construct_message};
 
 /// The most steps of one evaluation: comprehensions inside of each other multiply.
-const MAX_STEPS: usize = 1_000_000;
+pub(super) const MAX_STEPS: usize = 1_000_000;
 
 /// The value of an expression, or in one phrase why it gives none.
-pub(crate) type Outcome<'v> = Result<CelValue<'v>, String>;
+pub type Outcome<'v> = Result<CelValue<'v>, String>;
 
 /// Functions besides those of the language.
-pub(crate) trait Library {
+pub trait Library {
     /// The result of a function; `None` if it has none with this name.
     fn call<'v>(
         &self,
@@ -44,10 +44,17 @@ pub(super) struct Evaluation<'e, 'v> {
 pub(super) struct StepBudget(Cell<usize>);
 
 impl StepBudget {
+    pub(super) fn new(steps: usize) -> StepBudget {
+        StepBudget(Cell::new(steps))
+    }
+
     /// Takes so many steps.
     pub(super) fn take(&self, count: usize) -> Result<(), String> {
-        let left = self.0.get().checked_sub(count);
-        self.0.set(left.ok_or("it takes too long to evaluate")?);
+        let Some(left) = self.0.get().checked_sub(count) else {
+            self.0.set(0);
+            return Err("it takes too long to evaluate".to_owned());
+        };
+        self.0.set(left);
         Ok(())
     }
 }
@@ -57,8 +64,14 @@ impl<'e, 'v> Evaluation<'e, 'v> {
         tree: &'e Tree,
         library: &'e dyn Library,
         variables: Vec<(&'e str, CelValue<'v>)>,
+        steps: usize,
     ) -> Evaluation<'e, 'v> {
-        Evaluation { tree, library, variables, steps: StepBudget(Cell::new(MAX_STEPS)) }
+        Evaluation { tree, library, variables, steps: StepBudget::new(steps) }
+    }
+
+    /// Returns how many steps may still be taken.
+    pub(super) fn steps_left(&self) -> usize {
+        self.steps.0.get()
     }
 
     /// The value of an expression that was checked. The parser limits how deep it nests.
@@ -70,8 +83,8 @@ impl<'e, 'v> Evaluation<'e, 'v> {
             ExprKind::Int(value) => Ok(CelValue::Int(*value)),
             ExprKind::Uint(value) => Ok(CelValue::Uint(*value)),
             ExprKind::Double(value) => Ok(CelValue::Double(*value)),
-            ExprKind::String(text) => Ok(CelValue::String(Rc::clone(text))),
-            ExprKind::Bytes(bytes) => Ok(CelValue::Bytes(Rc::clone(bytes))),
+            ExprKind::String(text) => Ok(CelValue::String(Arc::clone(text))),
+            ExprKind::Bytes(bytes) => Ok(CelValue::Bytes(Arc::clone(bytes))),
             ExprKind::Ident { name, .. } => match self.find_variable(name) {
                 Some(value) => Ok(value.clone()),
                 None => self.resolve_constant(name),
@@ -88,9 +101,10 @@ impl<'e, 'v> Evaluation<'e, 'v> {
                 let mut pairs: Vec<(CelValue<'v>, CelValue<'v>)> = Vec::new();
                 for (key, value) in entries {
                     let (key, value) = (self.evaluate(key)?, self.evaluate(value)?);
-                    self.steps.take(pairs.len())?;
-                    if pairs.iter().any(|(other, _)| other.equals(&key, self.tree)) {
-                        return Err("a map has a key twice".to_owned());
+                    for (other, _) in &pairs {
+                        if other.equals_within(&key, self.tree, &self.steps)? {
+                            return Err("a map has a key twice".to_owned());
+                        }
                     }
                     pairs.push((key, value));
                 }
@@ -122,15 +136,21 @@ impl<'e, 'v> Evaluation<'e, 'v> {
     }
 
     fn select(&mut self, expr: &'e Expr, operand: &'e Expr, field: &str) -> Outcome<'v> {
-        if let Some(name) = expr.qualified_name() {
-            let first = name.split('.').next().unwrap_or_default();
-            if self.find_variable(first).is_none() && first != "now" {
-                return self.resolve_constant(&name);
-            }
+        if let Some(first) = expr.first_name()
+            && self.find_variable(first).is_none()
+            && first != "now"
+        {
+            return self.resolve_constant(&expr.qualified_name().unwrap_or_default());
         }
         let held = self.evaluate(operand)?;
         self.steps.take(held.size())?;
-        held.find_member(self.tree, field).ok_or_else(|| format!("nothing has the name `{field}`"))
+        let found = held.find_member(self.tree, field);
+        let found = found.ok_or_else(|| match held {
+            CelValue::Null => format!("`{field}` of null does not exist"),
+            _ => format!("nothing has the name `{field}`"),
+        })?;
+        self.steps.take(found.size())?;
+        Ok(found)
     }
 
     fn evaluate_bool(&mut self, expr: &'e Expr) -> Result<bool, String> {
@@ -166,12 +186,29 @@ impl<'e, 'v> Evaluation<'e, 'v> {
             ) if (1..=2).contains(&bodies.len()) => {
                 self.evaluate_comprehension(function, range, item, bodies)
             }
+            (
+                "bind",
+                Some(Expr { kind: ExprKind::Ident { name, .. }, .. }),
+                [item, value, body],
+            ) if name == "cel" => {
+                let ExprKind::Ident { name, .. } = &item.kind else {
+                    return Err("a variable has no name".to_owned());
+                };
+                let value = self.evaluate(value)?;
+                self.variables.push((name, value));
+                let result = self.evaluate(body);
+                self.variables.pop();
+                result
+            }
             // Only a literal is one less than the least number after its sign.
             ("-_", None, [Expr { kind: ExprKind::Int(i64::MIN), .. }]) => {
                 Ok(CelValue::Int(i64::MIN))
             }
             _ => {
-                let dotted = target.and_then(Expr::qualified_name);
+                let is_free = |it: &&Expr| {
+                    it.first_name().is_some_and(|name| self.find_variable(name).is_none())
+                };
+                let dotted = target.filter(is_free).and_then(Expr::qualified_name);
                 let dotted = dotted.map(|it| format!("{it}.{function}"));
                 let dotted = dotted.filter(|it| is_function(it));
                 let target = target.filter(|_| dotted.is_none());
@@ -260,6 +297,21 @@ impl<'e, 'v> Evaluation<'e, 'v> {
         }
     }
 
+    /// Returns true if a value is one of several.
+    fn find_among<'c>(
+        &self,
+        item: &CelValue<'v>,
+        mut among: impl Iterator<Item = &'c CelValue<'v>>,
+    ) -> Outcome<'v>
+    where
+        'v: 'c,
+    {
+        let found = among.try_fold(false, |found, it| {
+            Ok::<_, String>(found || it.equals_within(item, self.tree, &self.steps)?)
+        });
+        found.map(CelValue::Bool)
+    }
+
     /// The result of a function or an operator.
     fn apply(&self, function: &str, arguments: &[CelValue<'v>]) -> Outcome<'v> {
         self.steps.take(arguments.iter().map(CelValue::size).sum())?;
@@ -271,17 +323,15 @@ impl<'e, 'v> Evaluation<'e, 'v> {
         };
         match (function, arguments) {
             ("!_", [CelValue::Bool(value)]) => Ok(CelValue::Bool(!value)),
-            ("_==_", [a, b]) => Ok(CelValue::Bool(a.equals(b, tree))),
-            ("_!=_", [a, b]) => Ok(CelValue::Bool(!a.equals(b, tree))),
+            ("_==_", [a, b]) => Ok(CelValue::Bool(a.equals_within(b, tree, &self.steps)?)),
+            ("_!=_", [a, b]) => Ok(CelValue::Bool(!a.equals_within(b, tree, &self.steps)?)),
             ("_<_", _) => ordered(&Ordering::is_lt),
             ("_<=_", _) => ordered(&Ordering::is_le),
             ("_>_", _) => ordered(&Ordering::is_gt),
             ("_>=_", _) => ordered(&Ordering::is_ge),
-            ("@in", [item, CelValue::List(items)]) => {
-                Ok(CelValue::Bool(items.iter().any(|it| it.equals(item, tree))))
-            }
+            ("@in", [item, CelValue::List(items)]) => self.find_among(item, items.iter()),
             ("@in", [item, CelValue::Map(pairs)]) => {
-                Ok(CelValue::Bool(pairs.iter().any(|(key, _)| key.equals(item, tree))))
+                self.find_among(item, pairs.iter().map(|(key, _)| key))
             }
             ("_[_]", [CelValue::List(items), index]) => {
                 let at = index.integer().and_then(|it| usize::try_from(it).ok());
@@ -290,11 +340,14 @@ impl<'e, 'v> Evaluation<'e, 'v> {
             }
             ("_[_]", [CelValue::Map(pairs), index]) => {
                 let found = pairs.iter().find(|(key, _)| key.equals(index, tree));
-                found.map(|(_, value)| value.clone()).ok_or_else(|| "a map lacks a key".to_owned())
+                found.map(|(_, value)| value.clone()).ok_or_else(|| match index {
+                    CelValue::String(key) => format!("a map lacks the key `{key}`"),
+                    _ => "a map lacks a key".to_owned(),
+                })
             }
             ("type", [value]) => Ok(CelValue::Type(value.type_name(tree))),
             _ => {
-                let own = || standard::call(function, arguments, &self.steps);
+                let own = || standard::call(tree, function, arguments, &self.steps);
                 let found = self.library.call(tree, function, arguments).unwrap_or_else(own)?;
                 self.steps.take(found.size())?;
                 Ok(found)

@@ -195,17 +195,70 @@ const OVERLOADS: &[Overload] = &[
     member("unique", &[ListOf(&Uint)], Bool),
 ];
 
-/// Returns true if there is a function with this name, whatever its arguments are.
-pub(super) fn is_function(name: &str) -> bool {
-    OVERLOADS.iter().any(|overload| overload.name == name)
+/// Functions of cel-go's extensions that protovalidate does not have: lists, math, and sets.
+const EXTENSIONS: &[Overload] = &[
+    member("distinct", &[List], List),
+    member("flatten", &[List], List),
+    global("lists.range", &[Int], ListOf(&Int)),
+    member("slice", &[List, Int, Int], List),
+    member("sort", &[List], List),
+    member("reverse", &[List], List),
+    global("math.abs", &[Int], Int),
+    global("math.abs", &[Double], Double),
+    global("math.greatest", &[List], Any),
+    global("math.greatest", &[Any, Any], Any),
+    global("math.least", &[List], Any),
+    global("math.least", &[Any, Any], Any),
+    global("sets.contains", &[List, List], Bool),
+    global("sets.equivalent", &[List, List], Bool),
+    global("sets.intersects", &[List, List], Bool),
+];
+
+/// Which functions an expression can call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FunctionSet {
+    /// Those that every runtime of protovalidate has.
+    Validation,
+    /// The extensions of cel-go as well.
+    Rules,
 }
 
-/// The type of a call; `None` if no function takes these arguments. The target of a
-/// call of a member is its first argument.
-pub(super) fn find_result(name: &str, member: bool, arguments: &[CelType]) -> Option<CelType> {
-    let named = OVERLOADS.iter().filter(|it| it.name == name && it.member == member);
-    let results = named.filter(|it| it.takes(arguments)).map(|it| it.result.cel_type());
-    results.reduce(|a, b| if a == b { a } else { CelType::Dyn })
+impl FunctionSet {
+    fn overloads(self) -> impl Iterator<Item = &'static Overload> {
+        let more: &[Overload] = match self {
+            FunctionSet::Validation => &[],
+            FunctionSet::Rules => EXTENSIONS,
+        };
+        OVERLOADS.iter().chain(more)
+    }
+
+    /// The names of all functions, some of them more than once.
+    pub(super) fn names(self) -> impl Iterator<Item = &'static str> {
+        self.overloads().map(|it| it.name)
+    }
+
+    /// Returns true if there is a function with this name, whatever its arguments are.
+    pub(super) fn has(self, name: &str) -> bool {
+        self.names().any(|it| it == name)
+    }
+
+    /// The type of a call; `None` if no function takes these arguments. The target of a
+    /// call of a member is its first argument.
+    pub(super) fn find_result(
+        self,
+        name: &str,
+        member: bool,
+        arguments: &[CelType],
+    ) -> Option<CelType> {
+        let named = self.overloads().filter(|it| it.name == name && it.member == member);
+        let results = named.filter(|it| it.takes(arguments)).map(|it| it.result.cel_type());
+        results.reduce(|a, b| if a == b { a } else { CelType::Dyn })
+    }
+}
+
+/// Returns true if any set has a function with this name, whatever its arguments are.
+pub(super) fn is_function(name: &str) -> bool {
+    FunctionSet::Rules.has(name)
 }
 
 /// The type of an operator; `None` if it does not take these operands.

@@ -1,9 +1,12 @@
 //! The functions of the language and of the extension `strings` of cel-go.
 
+use abide_schema::Tree;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
 use super::evaluate::{Outcome, StepBudget};
+use super::extensions;
+use super::format::format_text;
 use super::value::CelValue;
 
 const NANOS: i128 = 1_000_000_000;
@@ -12,6 +15,7 @@ const MAX_NANOS: i128 = 315_576_000_000 * NANOS;
 
 /// The result of a function or of an operator on numbers.
 pub(super) fn call<'v>(
+    tree: &Tree,
     function: &str,
     arguments: &[CelValue<'v>],
     steps: &StepBudget,
@@ -19,7 +23,8 @@ pub(super) fn call<'v>(
     let found = call_arithmetic(function, arguments, steps)
         .or_else(|| call_conversion(function, arguments))
         .or_else(|| call_text(function, arguments, steps))
-        .or_else(|| call_time(function, arguments));
+        .or_else(|| call_time(function, arguments))
+        .or_else(|| extensions::call(tree, function, arguments, steps));
     found.unwrap_or_else(|| Err(format!("`{function}` is not evaluated for these values")))
 }
 
@@ -86,6 +91,11 @@ fn call_arithmetic<'v>(
 /// Takes the steps that making so many bytes costs.
 fn take_steps(steps: &StepBudget, bytes: usize) -> Result<(), String> {
     steps.take(bytes / 16)
+}
+
+/// Returns a scalar as the function `string` gives it.
+pub(super) fn convert_to_text<'v>(value: &CelValue<'v>) -> Option<CelValue<'v>> {
+    call_conversion("string", std::slice::from_ref(value))?.ok()
 }
 
 fn call_conversion<'v>(function: &str, arguments: &[CelValue<'v>]) -> Option<Outcome<'v>> {
@@ -262,6 +272,7 @@ fn call_text<'v>(
             let at = text.get(..end).and_then(|it| it.rfind(&**part));
             Ok(Int(at.map_or(-1, |at| whole(&text[..at]))))
         }
+        ("format", [String(text), List(items)]) => format_text(text, items, steps),
         ("join", [List(items), rest @ ..]) => {
             let between = match rest {
                 [String(between)] => &**between,
@@ -295,6 +306,9 @@ fn call_text<'v>(
             };
             steps.take(parts.len()).map(|()| List(parts.into_iter().map(CelValue::text).collect()))
         }
+        ("strings.quote", [String(text)]) => take_steps(steps, text.len()).map(|()| {
+            CelValue::text(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
+        }),
         ("replace", [String(text), String(old), String(new), rest @ ..]) => {
             let most = match rest {
                 [Int(most)] if *most >= 0 => *most as usize,

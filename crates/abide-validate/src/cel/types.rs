@@ -4,9 +4,12 @@ use std::fmt;
 
 use abide_schema::{Cardinality, Field, Message, MessageId, Package, Scalar, Tree, Type};
 
+use super::host::HostType;
+
 /// The type of an expression.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum CelType {
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "each is named after the type it is")]
+pub enum CelType {
     /// Known only when the expression is evaluated.
     Dyn,
     Null,
@@ -26,14 +29,18 @@ pub(crate) enum CelType {
     Map(Box<CelType>, Box<CelType>),
     /// A message with its full name.
     Message(MessageId, String),
+    /// A value of the program that uses expressions, or null.
+    Host(&'static HostType),
 }
 
 impl CelType {
-    pub(crate) fn list(item: CelType) -> CelType {
+    /// A list.
+    pub fn list(item: CelType) -> CelType {
         CelType::List(Box::new(item))
     }
 
-    pub(crate) fn map(key: CelType, value: CelType) -> CelType {
+    /// A map.
+    pub fn map(key: CelType, value: CelType) -> CelType {
         CelType::Map(Box::new(key), Box::new(value))
     }
 
@@ -100,12 +107,12 @@ impl CelType {
 
     /// Returns true if a value of one type may stand where the other is expected.
     pub(super) fn fits(&self, other: &CelType) -> bool {
-        use CelType::{Duration, Dyn, List, Map, Message, Null, Timestamp, Wrapper};
+        use CelType::{Duration, Dyn, Host, List, Map, Message, Null, Timestamp, Wrapper};
         match (self, other) {
             (Dyn, _) | (_, Dyn) => true,
             (Wrapper(a), Wrapper(b)) => a == b,
-            (Null, Wrapper(_) | Message(..) | Duration | Timestamp)
-            | (Wrapper(_) | Message(..) | Duration | Timestamp, Null) => true,
+            (Null, Wrapper(_) | Message(..) | Host(_) | Duration | Timestamp)
+            | (Wrapper(_) | Message(..) | Host(_) | Duration | Timestamp, Null) => true,
             (Wrapper(inner), it) | (it, Wrapper(inner)) => **inner == *it,
             (List(a), List(b)) => a.fits(b),
             (Map(key, value), Map(other, wanted)) => key.fits(other) && value.fits(wanted),
@@ -127,7 +134,7 @@ impl CelType {
     }
 
     /// Returns true if it may be a bool when it is evaluated.
-    pub(crate) fn may_be_bool(&self) -> bool {
+    pub fn may_be_bool(&self) -> bool {
         self.fits(&CelType::Bool)
     }
 
@@ -136,6 +143,21 @@ impl CelType {
         self.fits(&CelType::String)
     }
 }
+
+impl PartialEq for CelType {
+    fn eq(&self, other: &CelType) -> bool {
+        use CelType::{Host, List, Map, Message, Wrapper};
+        match (self, other) {
+            (Host(a), Host(b)) => std::ptr::eq(*a, *b),
+            (Wrapper(a), Wrapper(b)) | (List(a), List(b)) => a == b,
+            (Map(a, b), Map(c, d)) => a == c && b == d,
+            (Message(a, _), Message(b, _)) => a == b,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+}
+
+impl Eq for CelType {}
 
 impl fmt::Display for CelType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -155,6 +177,7 @@ impl fmt::Display for CelType {
             CelType::List(item) => return write!(f, "list({item})"),
             CelType::Map(key, value) => return write!(f, "map({key}, {value})"),
             CelType::Message(_, name) => name,
+            CelType::Host(host) => host.name,
         })
     }
 }

@@ -2,24 +2,30 @@
 
 use std::cmp::Ordering;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use abide_schema::value::{self, Codec, Value, default_of};
 use abide_schema::{Cardinality, Field, FieldId, MessageId, Presence, Scalar, Tree, Type};
 
+use super::evaluate::StepBudget;
+use super::host::HostValue;
 use super::types::CelType;
 
 const NANOS: i128 = 1_000_000_000;
+/// The most parts that are compared where no evaluation counts them.
+const MAX_COMPARED: usize = 100_000;
 
 /// The value of an expression.
 #[derive(Clone, Debug)]
-pub(crate) enum CelValue<'v> {
+#[allow(missing_docs, reason = "each is named after the type it is of")]
+pub enum CelValue<'v> {
     Null,
     Bool(bool),
     Int(i64),
     Uint(u64),
     Double(f64),
-    String(Rc<str>),
-    Bytes(Rc<[u8]>),
+    String(Arc<str>),
+    Bytes(Arc<[u8]>),
     /// In nanoseconds.
     Duration(i128),
     /// In nanoseconds since 1970.
@@ -29,12 +35,16 @@ pub(crate) enum CelValue<'v> {
     List(Rc<[CelValue<'v>]>),
     Map(Rc<[(CelValue<'v>, CelValue<'v>)]>),
     Message(Held<'v>),
+    /// A value of the program that uses expressions.
+    Host(Rc<dyn HostValue<'v> + 'v>),
 }
 
 /// A message, as it stands in the value or as an expression made it.
 #[derive(Clone, Debug)]
-pub(crate) enum Held<'v> {
+pub enum Held<'v> {
+    /// A part of a value that is judged.
     Borrowed(&'v value::Message),
+    /// One that an expression made.
     Made(Rc<value::Message>),
 }
 
@@ -49,7 +59,7 @@ impl Held<'_> {
 
 impl<'v> CelValue<'v> {
     /// A text.
-    pub(crate) fn text(text: impl Into<Rc<str>>) -> CelValue<'v> {
+    pub fn text(text: impl Into<Arc<str>>) -> CelValue<'v> {
         CelValue::String(text.into())
     }
 
@@ -69,6 +79,7 @@ impl<'v> CelValue<'v> {
             CelValue::List(_) => "list".into(),
             CelValue::Map(_) => "map".into(),
             CelValue::Message(held) => tree.message(held.message().ty).full_name().into(),
+            CelValue::Host(value) => value.host_type().name.into(),
         }
     }
 
@@ -85,22 +96,55 @@ impl<'v> CelValue<'v> {
 
     /// Returns true if two values are equal; numbers of different types are by what they count.
     pub(crate) fn equals(&self, other: &CelValue<'_>, tree: &Tree) -> bool {
-        use CelValue::{Bool, Bytes, List, Map, Message, Null, String, Type};
-        match (self, other) {
+        self.equals_within(other, tree, &StepBudget::new(MAX_COMPARED)).unwrap_or(false)
+    }
+
+    /// The same for an evaluation: every part that is compared takes a step, since a value may
+    /// hold one part many times.
+    pub(super) fn equals_within(
+        &self,
+        other: &CelValue<'_>,
+        tree: &Tree,
+        steps: &StepBudget,
+    ) -> Result<bool, std::string::String> {
+        use CelValue::{Bool, Bytes, Host, List, Map, Message, Null, String, Type};
+        steps.take(1)?;
+        Ok(match (self, other) {
             (Null, Null) => true,
-            (Bool(a), Bool(b)) => a == b,
-            (String(a) | Type(a), String(b) | Type(b)) => {
-                matches!(self, String(_)) == matches!(other, String(_)) && a == b
+            (Host(a), Host(b)) => {
+                std::ptr::eq(a.host_type(), b.host_type()) && a.identity() == b.identity()
             }
+            (Bool(a), Bool(b)) => a == b,
+            (String(a), String(b)) => a == b,
+            (Type(a), Type(b)) => a == b,
+            (String(_), Type(_)) | (Type(_), String(_)) => false,
             (Bytes(a), Bytes(b)) => a == b,
             (List(a), List(b)) => {
-                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.equals(b, tree))
+                if a.len() != b.len() {
+                    return Ok(false);
+                }
+                for (a, b) in a.iter().zip(b.iter()) {
+                    if !a.equals_within(b, tree, steps)? {
+                        return Ok(false);
+                    }
+                }
+                true
             }
             (Map(a), Map(b)) => {
-                let has = |key: &CelValue<'_>, value: &CelValue<'_>| {
-                    b.iter().any(|(other, it)| key.equals(other, tree) && value.equals(it, tree))
-                };
-                a.len() == b.len() && a.iter().all(|(key, value)| has(key, value))
+                if a.len() != b.len() {
+                    return Ok(false);
+                }
+                for (key, value) in a.iter() {
+                    let mut is_there = false;
+                    for (other, it) in b.iter() {
+                        is_there |= key.equals_within(other, tree, steps)?
+                            && value.equals_within(it, tree, steps)?;
+                    }
+                    if !is_there {
+                        return Ok(false);
+                    }
+                }
+                true
             }
             (Message(a), Message(b)) => {
                 let (a, b) = (a.message(), b.message());
@@ -108,7 +152,7 @@ impl<'v> CelValue<'v> {
                 a.ty == b.ty && !holds_nan(a) && bytes(a) == bytes(b)
             }
             _ => self.compare(other) == Some(Ordering::Equal),
-        }
+        })
     }
 
     /// The order of two values that have one.
@@ -270,6 +314,7 @@ impl<'v> CelValue<'v> {
                     .find(|(key, _)| matches!(key, CelValue::String(key) if **key == *name));
                 found.map(|(_, value)| value.clone())
             }
+            CelValue::Host(value) => value.find_member(name),
             _ => None,
         }
     }
@@ -284,13 +329,15 @@ impl<'v> CelValue<'v> {
                 Some(is_set(message, field.id, field.presence() == Presence::Implicit))
             }
             CelValue::Map(_) => Some(self.find_member(tree, name).is_some()),
+            CelValue::Host(value) => value.has_member(name),
             _ => None,
         }
     }
 
-    /// The same value, held by itself.
+    /// The same value, held by itself. No message holds a value of the program.
     fn made<'o>(self) -> CelValue<'o> {
         match self {
+            CelValue::Host(_) => CelValue::Null,
             CelValue::Null => CelValue::Null,
             CelValue::Bool(value) => CelValue::Bool(value),
             CelValue::Int(value) => CelValue::Int(value),

@@ -1,15 +1,11 @@
 //! The expressions of protovalidate, evaluated on values.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use abide_schema::value::{self, Value};
 use abide_schema::{Cardinality, Element, Field, Message, Tree};
-use rustc_hash::FxHashMap;
 
-use crate::cel::{CelType, CelValue, Library, Outcome, Program};
+use crate::cel::{CelType, CelValue, Library, Outcome, PatternCache, Program};
 use crate::limits::{DialectLimits, FieldLimits};
-use crate::sets::{Acceptance, Dialect, Pattern, StringFormat, from_re2, regular_format};
+use crate::sets::{Acceptance, Dialect, Pattern, StringFormat, regular_format};
 
 /// The values of a field that an expression is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,7 +232,7 @@ impl<'t> Expressions<'t> {
 }
 
 impl Expression<'_> {
-    fn on(&self, tree: &Tree, this: CelValue<'_>) -> Acceptance {
+    fn on<'v>(&'v self, tree: &'v Tree, this: CelValue<'v>) -> Acceptance {
         let program = match &self.program {
             Ok(program) => program,
             Err(why) => return Acceptance::Unknown(format!("`{}`: {why}", self.text)),
@@ -252,7 +248,7 @@ impl Expression<'_> {
                 said.map_or_else(|| format!("`{}` is false", self.text), str::to_owned),
             )
         };
-        match program.run(tree, &RuleFunctions::default(), &variables) {
+        match program.run(tree, &PatternCache::default(), &variables) {
             Ok(CelValue::Bool(true)) => Acceptance::Accepted,
             Ok(CelValue::Bool(false)) => refused(None),
             Ok(CelValue::String(text)) if text.is_empty() => Acceptance::Accepted,
@@ -268,92 +264,87 @@ fn find_annotation<'t>(element: Element<'t>, name: &str) -> Option<&'t value::Me
 }
 
 /// The functions that protovalidate adds to the language, and patterns.
-#[derive(Default)]
-struct RuleFunctions {
-    /// The patterns of one evaluation, compiled once.
-    patterns: RefCell<FxHashMap<Rc<str>, Option<Rc<Pattern>>>>,
-}
-
-impl RuleFunctions {
-    fn matches<'v>(&self, text: &str, pattern: &Rc<str>) -> Outcome<'v> {
-        let mut known = self.patterns.borrow_mut();
-        let compiled = || from_re2(pattern).and_then(|it| Pattern::new(&it));
-        let compiled = known.entry(Rc::clone(pattern)).or_insert_with(compiled);
-        let compiled = compiled.as_ref().ok_or("a pattern is not understood")?;
-        Ok(CelValue::Bool(compiled.is_match(text.as_bytes())))
-    }
-}
-
-impl Library for RuleFunctions {
+impl Library for PatternCache {
     fn call<'v>(
         &self,
         tree: &Tree,
         function: &str,
         arguments: &[CelValue<'v>],
     ) -> Option<Outcome<'v>> {
-        use CelValue::{Bool, Double, Int, List, String};
-        let has = |format: StringFormat, text: &str| {
-            matches!(format.evaluate(Dialect::Buf, text), Acceptance::Accepted)
-        };
-        let prefix = |text: &str, version: Option<i64>, network: bool| match version.unwrap_or(0) {
-            0 => has(StringFormat::Prefix { version: None, network }, text),
-            it @ (4 | 6) => has(StringFormat::Prefix { version: Some(it as u8), network }, text),
-            _ => false,
-        };
-        let is_ip = |text: &str, version: i64| match version {
-            0 => has(StringFormat::Ip, text),
-            4 => has(StringFormat::Ip, text) && !text.contains(':'),
-            6 => has(StringFormat::Ipv6, text),
-            _ => false,
-        };
-        let found = match (function, arguments) {
-            ("matches", [String(text), String(pattern)]) => {
-                return Some(self.matches(text, pattern));
+        match (function, arguments) {
+            ("matches", [CelValue::String(text), CelValue::String(pattern)]) => {
+                Some(self.matches(text, pattern))
             }
-            ("getField", [held, String(name)]) => {
-                let unknown = || format!("nothing has the name `{name}`");
-                return Some(held.find_member(tree, name).ok_or_else(unknown));
-            }
-            ("isNan", [Double(value)]) => value.is_nan(),
-            ("isInf", [Double(value)]) => value.is_infinite(),
-            ("isInf", [Double(value), Int(sign)]) => {
-                value.is_infinite() && (*sign == 0 || (*sign > 0) == (*value > 0.0))
-            }
-            ("isEmail", [String(text)]) => {
-                let pattern = regular_format(Dialect::Buf, "email").and_then(Pattern::new);
-                pattern?.is_match(text.as_bytes())
-            }
-            ("isHostname", [String(text)]) => has(StringFormat::Hostname, text),
-            ("isHostAndPort", [String(text), Bool(needs_port)]) => {
-                let bracketed = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-                let is_host = || match bracketed {
-                    Some(inner) => has(StringFormat::Ipv6, inner),
-                    None => has(StringFormat::Hostname, text) || is_ip(text, 4),
-                };
-                has(StringFormat::HostAndPort, text) || !needs_port && is_host()
-            }
-            ("isIp", [String(text)]) => is_ip(text, 0),
-            ("isIp", [String(text), Int(version)]) => is_ip(text, *version),
-            ("isIpPrefix", [String(text)]) => prefix(text, None, false),
-            ("isIpPrefix", [String(text), Bool(network)]) => prefix(text, None, *network),
-            ("isIpPrefix", [String(text), Int(version)]) => prefix(text, Some(*version), false),
-            ("isIpPrefix", [String(text), Int(version), Bool(network)]) => {
-                prefix(text, Some(*version), *network)
-            }
-            ("isUri", [String(text)]) => has(StringFormat::Uri, text),
-            ("isUriRef", [String(text)]) => has(StringFormat::UriRef, text),
-            ("unique", [List(items)]) => {
-                // Longer lists would take the time of the square of their length.
-                if items.len() > 2_000 {
-                    return Some(Err("a list is too long to compare all of its items".to_owned()));
-                }
-                let is_new = |(at, item): (usize, &CelValue<'_>)| {
-                    !items[..at].iter().any(|other| other.equals(item, tree))
-                };
-                items.iter().enumerate().all(is_new)
-            }
-            _ => return None,
-        };
-        Some(Ok(Bool(found)))
+            _ => call_validation_function(tree, function, arguments),
+        }
     }
+}
+
+/// The result of a function that protovalidate adds; `None` if it has none with this name.
+fn call_validation_function<'v>(
+    tree: &Tree,
+    function: &str,
+    arguments: &[CelValue<'v>],
+) -> Option<Outcome<'v>> {
+    use CelValue::{Bool, Double, Int, List, String};
+    let has = |format: StringFormat, text: &str| {
+        matches!(format.evaluate(Dialect::Buf, text), Acceptance::Accepted)
+    };
+    let prefix = |text: &str, version: Option<i64>, network: bool| match version.unwrap_or(0) {
+        0 => has(StringFormat::Prefix { version: None, network }, text),
+        it @ (4 | 6) => has(StringFormat::Prefix { version: Some(it as u8), network }, text),
+        _ => false,
+    };
+    let is_ip = |text: &str, version: i64| match version {
+        0 => has(StringFormat::Ip, text),
+        4 => has(StringFormat::Ip, text) && !text.contains(':'),
+        6 => has(StringFormat::Ipv6, text),
+        _ => false,
+    };
+    let found = match (function, arguments) {
+        ("getField", [held, String(name)]) => {
+            let unknown = || format!("nothing has the name `{name}`");
+            return Some(held.find_member(tree, name).ok_or_else(unknown));
+        }
+        ("isNan", [Double(value)]) => value.is_nan(),
+        ("isInf", [Double(value)]) => value.is_infinite(),
+        ("isInf", [Double(value), Int(sign)]) => {
+            value.is_infinite() && (*sign == 0 || (*sign > 0) == (*value > 0.0))
+        }
+        ("isEmail", [String(text)]) => {
+            let pattern = regular_format(Dialect::Buf, "email").and_then(Pattern::new);
+            pattern?.is_match(text.as_bytes())
+        }
+        ("isHostname", [String(text)]) => has(StringFormat::Hostname, text),
+        ("isHostAndPort", [String(text), Bool(needs_port)]) => {
+            let bracketed = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+            let is_host = || match bracketed {
+                Some(inner) => has(StringFormat::Ipv6, inner),
+                None => has(StringFormat::Hostname, text) || is_ip(text, 4),
+            };
+            has(StringFormat::HostAndPort, text) || !needs_port && is_host()
+        }
+        ("isIp", [String(text)]) => is_ip(text, 0),
+        ("isIp", [String(text), Int(version)]) => is_ip(text, *version),
+        ("isIpPrefix", [String(text)]) => prefix(text, None, false),
+        ("isIpPrefix", [String(text), Bool(network)]) => prefix(text, None, *network),
+        ("isIpPrefix", [String(text), Int(version)]) => prefix(text, Some(*version), false),
+        ("isIpPrefix", [String(text), Int(version), Bool(network)]) => {
+            prefix(text, Some(*version), *network)
+        }
+        ("isUri", [String(text)]) => has(StringFormat::Uri, text),
+        ("isUriRef", [String(text)]) => has(StringFormat::UriRef, text),
+        ("unique", [List(items)]) => {
+            // Longer lists would take the time of the square of their length.
+            if items.len() > 2_000 {
+                return Some(Err("a list is too long to compare all of its items".to_owned()));
+            }
+            let is_new = |(at, item): (usize, &CelValue<'_>)| {
+                !items[..at].iter().any(|other| other.equals(item, tree))
+            };
+            items.iter().enumerate().all(is_new)
+        }
+        _ => return None,
+    };
+    Some(Ok(Bool(found)))
 }

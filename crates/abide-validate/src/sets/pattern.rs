@@ -6,6 +6,7 @@
 //! Source: <https://github.com/google/re2/wiki/Syntax>.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
@@ -30,7 +31,7 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     /// Compiles an expression in the syntax of Rust's crate `regex`.
-    pub(crate) fn new(expression: &str) -> Option<Rc<Pattern>> {
+    pub(crate) fn new(expression: &str) -> Option<Arc<Pattern>> {
         let syntax = syntax::Config::new().utf8(false);
         let machine = PikeVM::builder()
             .syntax(syntax)
@@ -43,11 +44,17 @@ impl Pattern {
             .determinize_size_limit(Some(SIZE));
         let automaton =
             dense::Builder::new().configure(config).build_from_nfa(machine.get_nfa()).ok();
-        Some(Rc::new(Pattern { automaton, machine }))
+        Some(Arc::new(Pattern { automaton, machine }))
     }
 
     pub(crate) fn is_match(&self, text: &[u8]) -> bool {
-        self.machine.is_match(&mut self.machine.create_cache(), Input::new(text))
+        let input = Input::new(text).earliest(true);
+        // An automaton gives up where it cannot tell, as at a boundary of words beside a letter
+        // that is not ASCII.
+        match self.automaton.as_ref().map(|it| it.try_search_fwd(&input)) {
+            Some(Ok(found)) => found.is_some(),
+            _ => self.machine.is_match(&mut self.machine.create_cache(), input),
+        }
     }
 }
 
@@ -99,7 +106,7 @@ pub(crate) enum SearchResult {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextSearch {
     /// Expressions, and whether they match.
-    pub patterns: Vec<(Rc<Pattern>, bool)>,
+    pub patterns: Vec<(Arc<Pattern>, bool)>,
     pub chars: LengthRange,
     pub bytes: LengthRange,
     /// True if it must be UTF-8, so that it has characters.
@@ -491,7 +498,7 @@ fn push_literal(out: &mut String, character: char) {
 mod tests {
     use super::*;
 
-    fn pattern(text: &str) -> Rc<Pattern> {
+    fn pattern(text: &str) -> Arc<Pattern> {
         Pattern::new(&from_re2(text).expect("it is translated")).expect("it compiles")
     }
 
@@ -543,7 +550,7 @@ mod tests {
                             && chars.contains(word.len() as u64)
                     };
                     let shortest = words.iter().find(fits).map(String::len);
-                    let patterns = vec![(Rc::clone(&a), true), (Rc::clone(&b), false)];
+                    let patterns = vec![(Arc::clone(&a), true), (Arc::clone(&b), false)];
                     let wanted =
                         TextSearch { patterns, chars, utf8: true, ..TextSearch::default() };
                     match wanted.find_shortest() {

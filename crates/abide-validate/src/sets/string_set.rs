@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::acceptance::Acceptance;
 use super::dialect::Dialect;
@@ -18,7 +18,7 @@ pub(crate) struct PatternExpression {
     /// The text of the annotation.
     said: String,
     pub(crate) wanted: bool,
-    pattern: OnceCell<Option<Rc<Pattern>>>,
+    pattern: OnceCell<Option<Arc<Pattern>>>,
 }
 
 impl PartialEq for PatternExpression {
@@ -41,7 +41,7 @@ impl PatternExpression {
         PatternExpression { expression, said: said.into(), wanted, pattern: OnceCell::new() }
     }
 
-    pub(crate) fn pattern(&self) -> Option<Rc<Pattern>> {
+    pub(crate) fn pattern(&self) -> Option<Arc<Pattern>> {
         let compile = || Pattern::new(self.expression.as_deref()?);
         self.pattern.get_or_init(compile).clone()
     }
