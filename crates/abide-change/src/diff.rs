@@ -358,6 +358,11 @@ impl<'t> Diff<'t> {
         self.new.files().filter(|file| self.same_old[file.id.0 as usize].is_none())
     }
 
+    /// The old side of a file whose declarations are all the same.
+    fn same_old_file(&self, new: File<'t>) -> Option<File<'t>> {
+        self.same_old[new.id.0 as usize].map(|it| self.old.file(it))
+    }
+
     /// Returns true if nothing of a file that is gone lives on elsewhere.
     pub fn is_fully_removed(&self, old: File<'t>) -> bool {
         debug_assert!(self.is_old(old.tree), "{old:?} is not of the old tree");

@@ -25,7 +25,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::render::{
     GRAPHS, GraphFormat, HASHES, HISTORIES, HashFormat, HistoryFormat, PLANS, PlanFormat,
-    RULE_LISTS, RulesFormat, parse_format,
+    RULE_LISTS, RULE_TESTS, RuleTestsFormat, RulesFormat, parse_format,
 };
 
 use self::examples::{
@@ -364,8 +364,10 @@ pub(crate) enum Command {
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", owners::HELP, describe_sources()))]
     Owners(OwnersArgs),
     /// List every rule with its severity in the configured tree, and what sets it
-    #[command(after_help = RULES)]
+    #[command(after_help = RULES, args_conflicts_with_subcommands = true)]
     Rules {
+        #[command(subcommand)]
+        command: Option<RulesCommand>,
         /// The format of the list
         #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(RULE_LISTS))]
         format: &'static RulesFormat,
@@ -442,6 +444,17 @@ pub(crate) enum Command {
     /// Print the manual page of a command, or write all pages to a folder
     #[command(after_help = packaging::MAN)]
     Man(ManArgs),
+}
+
+/// The commands below `abide rules`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// Run the examples of each [[rule]] in abide.toml: exit status 1 if one fails
+    Test {
+        /// The format of the results
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(RULE_TESTS))]
+        format: &'static RuleTestsFormat,
+    },
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ mod plugin;
 mod preconditions;
 mod predicted_tree;
 mod release;
+mod rule_tests;
 mod runtime;
 mod selection;
 mod serve;
@@ -50,7 +51,7 @@ use clap::ArgMatches;
 use self::outcome::CommandOutcome;
 use self::release::ReleaseOverrides;
 use self::session::CheckAction;
-use crate::args::{Cli, Command, Global};
+use crate::args::{Cli, Command, Global, RulesCommand};
 use crate::error::Error;
 use crate::terminal::{eprint_block, eprint_line};
 
@@ -123,7 +124,10 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
         }
         Command::History { args } => history::history(&cli.global, args),
         Command::Explain { rule } => explain::explain(&cli.global, rule),
-        Command::Rules { format } => explain::list_rules(&cli.global, format),
+        Command::Rules { format, command: None } => explain::list_rules(&cli.global, format),
+        Command::Rules { command: Some(RulesCommand::Test { format }), .. } => {
+            rule_tests::test_rules(&cli.global, format)
+        }
         Command::Init { dir, from, strict } => {
             init::init(&cli.global, dir.as_deref(), from.as_deref(), *strict)
         }

@@ -25,6 +25,7 @@ mod owner_list;
 mod plan_report;
 mod prose;
 mod rule_counts;
+mod rule_examples;
 mod rule_list;
 mod rule_page;
 mod runtime_report;
@@ -36,7 +37,7 @@ mod translation_report;
 mod usable_deprecations;
 mod workflow_command;
 
-use abide_lint::{GraphView, Policy, Report, Status, UsableDeprecation};
+use abide_lint::{ExampleResult, GraphView, Policy, Report, Status, UsableDeprecation};
 use abide_schema::DependencyGraph;
 
 use crate::history::TreeHistory;
@@ -221,6 +222,14 @@ pub(crate) const DEPENDENCY_LISTS: &[DependencyListFormat] = &[
         "JSON Lines: one object per dependency and import, then a summary",
         dependency_list::render_json,
     ),
+];
+
+/// Of `abide rules test`.
+pub(crate) type RuleTestsFormat = OutputFormat<fn(&[ExampleResult], Option<&TextFile>) -> String>;
+/// The forms of what the examples of rules showed.
+pub(crate) const RULE_TESTS: &[RuleTestsFormat] = &[
+    OutputFormat::plain("human", "For people", rule_examples::render_human),
+    OutputFormat::plain("json", "JSON Lines: one object per example", rule_examples::render_json),
 ];
 
 /// Of `abide graph`.

@@ -20,6 +20,20 @@ fn the_tool_is_silent_about_our_own_protos() {
     assert_eq!(lines[0]["files"], 20, "{}", ran.text());
 }
 
+/// A rule with an example that does not parse, and one that it does not fulfil.
+const OWN_RULE: &str = r#"
+[[rule]]
+id = "acme-x"
+on = "message"
+when = 'this.name == "A"'
+message = "m"
+[[rule.example]]
+proto = "message A {"
+[[rule.example]]
+proto = "message A {} message B {}"
+reports = ["B"]
+"#;
+
 /// Reads a file of `api` and what it imports from there.
 fn read(paths: &[&str]) -> Tree {
     let files = paths.iter().map(|path| {
@@ -415,6 +429,14 @@ fn hashes_graphs_and_rules_are_what_their_protos_say() {
             };
             seen(name, &line);
         }
+    }
+    let own = tempfile::TempDir::new().unwrap();
+    put(own.path(), &[("abide.toml", OWN_RULE)]);
+    let ran = abide(own.path(), &["rules", "test", "--format", "json"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
+    for line in ran.json() {
+        let is_example = line["kind"] == "example";
+        seen(if is_example { "RuleExample" } else { "RuleExampleSummary" }, &line);
     }
     let declared = reports.iter().filter(|path| !path.ends_with("/report.proto"));
     let declared = declared.flat_map(|path| tree.files().filter(move |it| it.path() == path));

@@ -363,8 +363,9 @@ fn collect_edits(edits: &Edits) -> Vec<FileEdits> {
 
 fn iter_breaking_errors(findings: &[Finding]) -> impl Iterator<Item = &Finding> {
     let breaks_nobody = |it: &Finding| {
-        let group = find_rule(it.rule).map(|it| it.group);
-        matches!(group, Some(Group::Layout | Group::Style | Group::Aip | Group::Conventions))
+        // Of a rule that a configuration declares, nothing here knows more.
+        let group = find_rule(it.rule).map_or(Group::Own, |it| it.group);
+        matches!(group, Group::Layout | Group::Style | Group::Aip | Group::Conventions | Group::Own)
     };
     findings.iter().filter(move |it| it.severity == Severity::Error && !breaks_nobody(it))
 }

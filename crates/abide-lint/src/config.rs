@@ -4,9 +4,11 @@ mod config;
 mod dependency_tables;
 mod exceptions;
 mod instance_tables;
+mod own_rules;
 mod policy_tables;
 mod rule_levels;
 mod toml_reader;
+mod toml_strings;
 
 pub use config::Config;
 pub use dependency_tables::{ConfigDependency, DependencyOrigin, PackageKind};

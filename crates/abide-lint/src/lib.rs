@@ -16,6 +16,7 @@ mod instances;
 mod lifecycle;
 mod lock;
 mod other_linters;
+mod own_rules;
 mod policy;
 #[cfg(test)]
 #[path = "../../abide-schema/tests/protos/mod.rs"]
@@ -38,10 +39,10 @@ pub use config::{
 };
 pub use drawing::view::GraphView;
 pub use engine::{
-    CarriedFile, EditionRequest, EditionResult, FixRequest, FixResult, RefusedFix,
+    CarriedFile, EditionRequest, EditionResult, ExampleResult, FixRequest, FixResult, RefusedFix,
     carry_to_edition, check, check_early_release, check_instances, check_lossy_release,
     check_translations, find_objections, find_upgrade_blockers, fix, join_releases, new_errors,
-    plan_versions, record_made_versions,
+    plan_versions, record_made_versions, run_rule_examples,
 };
 pub use exceptions::format_waiver;
 pub use finding::{
@@ -67,6 +68,10 @@ pub use lock::{
 pub use other_linters::{
     PROTOLINT_RULES, ProtolintRule, RuleFamily, nearest_rule, rule_family, rules_named,
 };
+pub use own_rules::{
+    FactDoc, FactTypeDoc, OwnRule, OwnRuleExample, OwnRuleId, RuleSubject, SubjectKind,
+    list_fact_types,
+};
 pub use policy::{
     BreakingPolicy, ConfigFiles, ConfigPattern, ConfigWaiver, DependencyPolicy, DeprecationPolicy,
     Edge, FindingScope, LintPolicy, OptionOrder, PackagePolicy, Policy, Preset, Removal,
@@ -75,7 +80,7 @@ pub use policy::{
 pub use rule::{ChangeCheck, Check, Context, Report, Rule, Sink};
 pub use rules::{
     ALPHA_TOO_OLD, DEPRECATED_USES, FixInfo, MENDED_BY_BREAKS, OF_FOLDERS, OLDER_MAJOR_USED,
-    OVERRIDE_USED, REMEDIES, RULES, VERSION_MISSING, find_rule,
+    OVERRIDE_USED, REMEDIES, RULES, VERSION_MISSING, find_rule, find_rule_of, rules_of,
 };
 pub use versions::{
     BumpReason, DivergedCopy, PackagePlan, Plan, PlanVerdict, RewrittenOption, compute_bumps,

@@ -1,7 +1,8 @@
 //! Every rule, in the order of ids.
 
 use crate::finding::Applied;
-use crate::rule::Rule;
+use crate::policy::Policy;
+use crate::rule::{Rule, declared_rule};
 
 /// Declares a module for each `rules/<id>.rs` and lists what they declare.
 macro_rules! rules {
@@ -205,6 +206,7 @@ rules! {
     override_not_boolean = "rules/override-not-boolean.rs";
     override_unused = "rules/override-unused.rs";
     override_used = "rules/override-used.rs";
+    own_rule_failed = "rules/own-rule-failed.rs";
     package_added = "rules/package-added.rs";
     package_cycle = "rules/package-cycle.rs";
     package_name_case = "rules/package-name-case.rs";
@@ -272,9 +274,21 @@ rules! {
     zero_value_not_unspecified = "rules/zero-value-not-unspecified.rs";
 }
 
-/// The rule with this id.
+/// The rule with this id, of those that we declare.
 pub fn find_rule(id: &str) -> Option<&'static Rule> {
     RULES.binary_search_by(|rule| rule.id.cmp(id)).ok().map(|at| RULES[at])
+}
+
+/// Every rule of a policy: ours, and behind them those that its `abide.toml` declares.
+pub fn rules_of(policy: &Policy) -> impl Iterator<Item = &'static Rule> {
+    let declared = policy.own_rules.iter().map(|it| declared_rule(*it));
+    RULES.iter().copied().chain(declared)
+}
+
+/// The rule of a policy with this id.
+pub fn find_rule_of(policy: &Policy, id: &str) -> Option<&'static Rule> {
+    let declared = || policy.own_rules.iter().map(|it| declared_rule(*it));
+    find_rule(id).or_else(|| declared().find(|it| it.id == id))
 }
 
 /// The fix that the findings of a rule can have.
@@ -327,6 +341,9 @@ const RESERVES: &str = "reserves the number and the name";
 const fn new_fix_info(rule: &'static Rule, applied: Applied, does: &'static str) -> FixInfo {
     FixInfo { rule, applied, does }
 }
+
+/// The rule about rules of `abide.toml` that could not judge something.
+pub(crate) static OWN_RULE_FAILED: &Rule = &own_rule_failed::RULE;
 
 /// The rule about lines of `abide.accepted` that accept nothing.
 pub(crate) static ACCEPTED_STALE: &Rule = &accepted_stale::RULE;

@@ -399,7 +399,8 @@ fn every_problem_of_the_linker_is_a_rule() {
 fn the_index_of_rules_is_fresh() {
     let refresh = "`SNAPSHOTS=overwrite cargo test -p abide-lint` writes it";
     let mut index = format!("# Rules\n\nAn index of the pages; {refresh}.\n");
-    for group in Group::ALL {
+    // What a configuration declares has no page here.
+    for group in Group::ALL.iter().filter(|it| **it != Group::Own) {
         let name = group.name();
         index += &format!("\n## {name}\n\n| rule | default | reports |\n|---|---|---|\n");
         for rule in RULES.iter().filter(|rule| rule.group == *group) {

@@ -109,6 +109,21 @@ impl<'t> Diff<'t> {
         new.chain(gone).filter(|it| self.is_known(it)).collect()
     }
 
+    /// The elements of files that are the same but for comments and white space.
+    pub fn commented_elements(&self) -> Vec<Change<Element<'t>>> {
+        let mut pairs = Vec::new();
+        for new in self.new.files().filter(|it| it.is_judged()) {
+            let Some(old) = self.same_old_file(new) else { continue };
+            if old.decl().source_text() == new.decl().source_text() {
+                continue;
+            }
+            // What has the same tokens declares the same, in the same order.
+            let both = old.elements().zip(new.elements());
+            pairs.extend(both.map(|(old, new)| Change::Both { old, new }));
+        }
+        pairs
+    }
+
     /// Returns true if it is known that a file or a package came or went.
     fn is_known<T>(&self, change: &Change<T>) -> bool {
         matches!(change, Change::Both { .. }) || !self.is_incomplete()

@@ -139,7 +139,10 @@ pub(super) const RULES: &str = "\
 Examples:
   abide rules                            as the nearest abide.toml sets them
   abide rules --preset envoy             as a preset sets them
-  abide rules --format json";
+  abide rules --format json
+  abide rules test                       run the examples of each [[rule]] in abide.toml
+
+Exit status: 0; 1 if an example fails; 2 if abide could not do its work.";
 
 pub(super) const INIT: &str = "\
 Examples:

@@ -34,7 +34,7 @@ pub(super) fn config(global: &Global, args: &ConfigArgs) -> Result<CommandOutcom
 
 fn check(global: &Global, args: &ConfigCheckArgs) -> Result<CommandOutcome, Error> {
     let settings = Settings::read(global, args.api.as_deref(), use_error_color(global))?;
-    let selection = FindingSelection::from_args(&args.show, args.format)?;
+    let selection = FindingSelection::from_args(&settings.config.policy, &args.show, args.format)?;
     let progress = Progress::new(global.quiet);
     let subjects = collect_subjects(global, args, &settings)?;
     check_output_path(global, args)?;

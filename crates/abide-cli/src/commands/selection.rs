@@ -1,6 +1,6 @@
 //! Selects the findings of a report, and how they are shown.
 
-use abide_lint::{Finding, Report, Rule, backtick, rule_family};
+use abide_lint::{Finding, Policy, Report, Rule, backtick, rule_family};
 
 use super::explain::find_rules;
 use crate::args::SelectArgs;
@@ -21,6 +21,7 @@ pub(super) struct FindingSelection {
 
 impl FindingSelection {
     pub(super) fn from_args(
+        policy: &Policy,
         show: &SelectArgs,
         format: &ReportFormat,
     ) -> Result<FindingSelection, Error> {
@@ -44,8 +45,8 @@ impl FindingSelection {
             }
         };
         Ok(FindingSelection {
-            rules: collect_named(&show.select)?,
-            ignored: collect_named(&show.ignore)?,
+            rules: collect_named(policy, &show.select)?,
+            ignored: collect_named(policy, &show.ignore)?,
             shows_waived: show.waived,
             counts,
         })
@@ -71,12 +72,12 @@ impl FindingSelection {
 }
 
 /// The rules of these names: those of a rule, a group, or a rule of another tool.
-fn collect_named(names: &[String]) -> Result<Vec<&'static Rule>, Error> {
+fn collect_named(policy: &Policy, names: &[String]) -> Result<Vec<&'static Rule>, Error> {
     let mut rules = Vec::new();
     for name in names {
-        match rule_family(name) {
+        match rule_family(policy, name) {
             Some(family) => rules.extend(family.rules),
-            None => rules.extend(find_rules(name)?),
+            None => rules.extend(find_rules(policy, name)?),
         }
     }
     Ok(rules)

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use abide_lint::{Applied, Policy, RULES, Rule, RuleSettings, Severity};
+use abide_lint::{Applied, Policy, Rule, RuleSettings, Severity, rules_of};
 use serde_json::{Value, json};
 
 pub(super) fn render_human(policy: &Policy) -> String {
-    let width = RULES.iter().map(|rule| rule.id.len()).max().unwrap_or(0);
+    let width = rules_of(policy).map(|rule| rule.id.len()).max().unwrap_or(0);
     let mut out = String::new();
-    for rule in RULES {
+    for rule in rules_of(policy) {
         let RuleSettings { whole: (severity, reason), parts } = policy.settings(rule.defaults());
         let reason = reason.map_or(String::new(), |reason| format!(" (by {reason})"));
         let fixed = rule.fix_info().is_some_and(|it| it.applied != Applied::Never);
@@ -27,7 +27,7 @@ fn write_row(out: &mut String, width: usize, id: &str, severity: Option<Severity
 }
 
 pub(super) fn render_json(policy: &Policy) -> String {
-    RULES.iter().map(|rule| format!("{}\n", build_rule(rule, policy))).collect()
+    rules_of(policy).map(|rule| format!("{}\n", build_rule(rule, policy))).collect()
 }
 
 fn build_rule(rule: &Rule, policy: &Policy) -> Value {
@@ -39,9 +39,12 @@ fn build_rule(rule: &Rule, policy: &Policy) -> Value {
         "group": rule.group.name(),
         "severity": name_level(rule.severity),
         "effective_severity": name_level(severity),
-        "since": rule.since,
         "aliases": rule.all_aliases().collect::<BTreeSet<_>>(),
     });
+    // A rule of one's own has the version of nothing.
+    if !rule.since.is_empty() {
+        line["since"] = rule.since.into();
+    }
     if let Some(reason) = reason {
         line["severity_reason"] = reason.into();
     }

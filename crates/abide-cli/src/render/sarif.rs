@@ -26,7 +26,7 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
         .iter()
         .map(|finding| build_result(finding, rules[finding.rule], context))
         .collect();
-    let rules: Vec<Value> = rules.keys().map(|id| build_descriptor(id)).collect();
+    let rules: Vec<Value> = rules.keys().map(|id| build_descriptor(report, id)).collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -45,8 +45,9 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
 }
 
 /// A rule as SARIF's reporting descriptor.
-fn build_descriptor(id: &str) -> Value {
-    let Some(rule) = abide_lint::find_rule(id) else { return json!({ "id": id }) };
+fn build_descriptor(report: &Report, id: &str) -> Value {
+    let own = || report.own_rules.iter().copied().find(|it| it.id == id);
+    let Some(rule) = abide_lint::find_rule(id).or_else(own) else { return json!({ "id": id }) };
     let mut properties = Map::from_iter([("tags".to_owned(), json!([rule.group.name()]))]);
     if !rule.aliases.is_empty() {
         properties.insert("aliases".to_owned(), rule.aliases.into());

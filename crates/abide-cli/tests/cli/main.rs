@@ -35,6 +35,7 @@ mod moving;
 mod other_linters;
 mod other_tools;
 mod outputs;
+mod own_rules;
 mod packaging;
 mod policy;
 mod protovalidate;

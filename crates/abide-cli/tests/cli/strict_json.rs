@@ -124,6 +124,7 @@ fn message(command: &str, line: &Value) -> &'static str {
         ("commit", _) => "HistoryCommit",
         ("element", _) => "HistoryElement",
         ("rule", _) => "RuleEntry",
+        ("example", _) => "RuleExample",
         ("calendar", _) => "CalendarStatus",
         ("simulation", _) => "Simulation",
         ("fleet", _) => "FleetMajors",

@@ -63,7 +63,7 @@ impl Config {
                 }]);
             }
         };
-        let mut reader = TomlReader::default();
+        let mut reader = TomlReader { text, ..TomlReader::default() };
         let root = document.as_table();
         let named = root.get("preset").and_then(|item| preset_of(&mut reader, item));
         let mut config = Config::of_preset(preset.or(named).unwrap_or_default());
@@ -91,8 +91,9 @@ impl Config {
     /// The settings of a preset alone.
     pub fn of_preset(preset: Preset) -> Config {
         let mut config = Config { preset, ..Config::default() };
-        let mut reader = TomlReader::default();
-        let document = Document::parse(preset.text()).expect("a test parses every preset");
+        let text = preset.text();
+        let mut reader = TomlReader { text, ..TomlReader::default() };
+        let document = Document::parse(text).expect("a test parses every preset");
         read(&mut reader, document.as_table(), &mut config);
         debug_assert_eq!(reader.errors, [], "a test reads every preset");
         config.policy.layers.set_preset(preset);
@@ -109,7 +110,7 @@ fn lower_first(text: &str) -> String {
 }
 
 /// Reads a whole document over what the settings are so far.
-fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
+fn read(reader: &mut TomlReader<'_>, root: &dyn TableLike, config: &mut Config) {
     const KEYS: &[&str] = &[
         "preset",
         "roots",
@@ -124,6 +125,7 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
         "api",
         "instances",
         "rules",
+        "rule",
         "override",
         "waiver",
         "security-fix",
@@ -138,13 +140,15 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
     ];
     let mut layer = Layer::default();
     let mut parts = Vec::new();
-    // Instances name APIs, wherever those stand.
+    // Instances name APIs, and most keys rules, wherever those stand.
+    let declared = root.get("rule").map(|item| reader.declared_rules(item));
+    config.policy.own_rules.extend(declared.unwrap_or_default());
     config.apis = root.get("api").map(|item| reader.apis(item)).unwrap_or_default();
     for entry in entries(root) {
         let item = entry.item;
         match entry.key {
-            // Already read: the other keys change the preset, and instances name APIs.
-            "preset" | "api" => {}
+            // Already read: the other keys change the preset, and name APIs and rules.
+            "preset" | "api" | "rule" => {}
             "instances" => config.instances = reader.instances(item, &config.apis),
             "roots" => {
                 (config.roots, config.root_spans) = reader.strings(item).into_iter().unzip();
@@ -204,7 +208,7 @@ fn read(reader: &mut TomlReader, root: &dyn TableLike, config: &mut Config) {
     }
 }
 
-fn preset_of(reader: &mut TomlReader, item: &Item) -> Option<Preset> {
+fn preset_of(reader: &mut TomlReader<'_>, item: &Item) -> Option<Preset> {
     let words: Vec<(&str, Preset)> =
         Preset::ALL.iter().map(|&preset| (preset.name(), preset)).collect();
     reader.word_of(item, &words)

@@ -127,7 +127,7 @@ fn normalize(path: &str) -> String {
     path.split('/').filter(|it| !matches!(*it, "" | ".")).collect::<Vec<_>>().join("/")
 }
 
-impl TomlReader {
+impl TomlReader<'_> {
     /// `[[dependency]]`, in the order of the text.
     pub(super) fn config_dependencies(&mut self, item: &Item) -> Vec<ConfigDependency> {
         let mut all: Vec<ConfigDependency> = Vec::new();

@@ -9,7 +9,7 @@ use crate::finding::{Group, is_fingerprint};
 use crate::policy::{ConfigWaiver, SecurityFix, WaiverTarget};
 use crate::rule::Rule;
 
-impl TomlReader {
+impl TomlReader<'_> {
     pub(super) fn waiver(&mut self, table: &dyn TableLike, at: Span) -> Option<ConfigWaiver> {
         const KEYS: &[&str] = &["rule", "element", "fingerprint", "reason", "until"];
         let before = self.errors.len();

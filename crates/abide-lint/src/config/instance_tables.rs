@@ -35,7 +35,7 @@ pub struct ConfigInstances {
     pub span: Span,
 }
 
-impl TomlReader {
+impl TomlReader<'_> {
     /// `[api.NAME]`, in the order of the text.
     pub(super) fn apis(&mut self, item: &Item) -> Vec<ConfigApi> {
         let Some(table) = self.table(item) else { return Vec::new() };

@@ -15,7 +15,7 @@ use crate::policy::{Edge, LintPolicy, OptionOrder, Policy, Removal};
 use crate::rules::RULES;
 use crate::wording::suggest;
 
-impl TomlReader {
+impl TomlReader<'_> {
     pub(super) fn packages(&mut self, item: &Item, policy: &mut Policy) {
         const KEYS: &[&str] = &[
             "pattern",

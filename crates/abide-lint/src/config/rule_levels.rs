@@ -14,7 +14,7 @@ use crate::policy::{Levels, Override};
 use crate::rules::RULES;
 use crate::wording::suggest;
 
-impl TomlReader {
+impl TomlReader<'_> {
     pub(super) fn levels(&mut self, item: &Item) -> Levels {
         const WORDS: &[(&str, Option<Severity>)] = &[
             ("error", Some(Severity::Error)),

@@ -16,7 +16,9 @@ use crate::wording::suggest;
 
 /// Reads values, and keeps what is wrong with them.
 #[derive(Default)]
-pub(super) struct TomlReader {
+pub(super) struct TomlReader<'s> {
+    /// The text that is read.
+    pub(super) text: &'s str,
     pub(super) errors: Vec<ConfigError>,
     /// The patterns that name packages of the tree.
     pub(super) package_patterns: Vec<ConfigPattern>,
@@ -24,6 +26,8 @@ pub(super) struct TomlReader {
     pub(super) element_patterns: Vec<ConfigPattern>,
     /// The options that `[options]` names.
     pub(super) option_keys: Vec<(String, Span)>,
+    /// The rules that the text declares.
+    pub(super) own_rules: Vec<&'static Rule>,
     /// The lists of files and folders.
     pub(super) file_lists: Vec<ConfigFiles>,
 }
@@ -53,7 +57,7 @@ pub(super) fn span(item: &Item) -> Span {
     to_span(item.span())
 }
 
-impl TomlReader {
+impl TomlReader<'_> {
     pub(super) fn error(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
         self.errors.push(ConfigError { message: message.into(), span, help });
     }
@@ -229,10 +233,12 @@ impl TomlReader {
         at: Span,
         others: impl Iterator<Item = &'static str>,
     ) -> Option<&'static Rule> {
-        let rule = find_rule(id);
+        let own = self.own_rules.iter().copied();
+        let rule = find_rule(id).or_else(|| own.clone().find(|it| it.id == id));
         if rule.is_none() {
-            let help = suggest(id, RULES.iter().map(|rule| rule.id).chain(others))
-                .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
+            let help =
+                suggest(id, RULES.iter().copied().chain(own).map(|rule| rule.id).chain(others))
+                    .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
             self.error(at, format!("unknown rule `{id}`"), Some(help));
         }
         rule

@@ -115,7 +115,7 @@ pub(super) fn apply_policy(
     let run = Options { scope: RuleScope::Changes, ..Options::on(options.as_of) };
     let context = Context::new(tree, policy, run);
     let mut exempted = Waivers::of(&context).take(&context, &mut findings);
-    let mut waivers = InstanceWaivers::of(files);
+    let mut waivers = InstanceWaivers::of(policy, files);
     exempted.extend(waivers.take(&mut findings, options.as_of));
     let ran = |rule: &Rule| rules.iter().any(|(it, _)| it.id == rule.id);
     findings.extend(waivers.report_defects(options.as_of, &ran));

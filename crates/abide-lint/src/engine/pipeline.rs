@@ -21,12 +21,12 @@ use super::unknown_options::drop_unknown_options;
 use super::walk::run_rules;
 use super::work_in_progress::exempt_work_in_progress;
 use crate::exceptions::{Waivers, describe_merged};
-use crate::finding::{Bump, Finding, Location, Severity};
+use crate::finding::{Bump, Finding, Group, Location, Severity};
 use crate::inputs::{Options, RuleScope};
 use crate::policy::Policy;
 use crate::rule::{Check, Context, Report, Rule};
 use crate::rules;
-use crate::rules::{RULES, find_rule};
+use crate::rules::{RULES, find_rule_of, rules_of};
 use crate::versions::{ReleasedState, compute_required, number_reuse, plan_since, unrecorded};
 
 /// Checks a tree. The result only depends on the arguments, not on threads or on
@@ -49,11 +49,8 @@ fn run_pipeline<'t>(
     // What is missing may be in a file that does not parse.
     let options = Options { partial: options.partial || is_incomplete, ..options };
     let context = Context::new(tree, policy, options);
-    let rules: Vec<&'static Rule> = RULES
-        .iter()
-        .copied()
-        .filter(|it| options.scope.has(it) && policy.runs(it.defaults()))
-        .collect();
+    let rules: Vec<&'static Rule> =
+        rules_of(policy).filter(|it| options.scope.has(it) && policy.runs(it.defaults())).collect();
 
     let sides = options.baseline.map(|old| Sides::of(old, tree));
     let mut findings = run_on_sides(&context, &rules, options, sides.as_ref());
@@ -89,6 +86,7 @@ fn run_pipeline<'t>(
         files: files.count(),
         packages: packages.count(),
         depends_on_everything: context.depends_on_everything(),
+        own_rules: rules_of(policy).filter(|it| it.group == Group::Own).collect(),
         not_judged: tree.unknown_packages().map(str::to_owned).collect(),
         ..Report::default()
     };
@@ -147,8 +145,9 @@ fn run_pipeline<'t>(
     findings.extend(about_waivers);
     if let Some((_, since)) = &since {
         let since = since.findings.iter().map(|it| (it.rule, &it.location)).collect();
-        let waivers = findings
-            .extract_if(.., |it| it.rule == rules::WAIVER_UNUSED.id && !is_unused_in(&since, it));
+        let waivers = findings.extract_if(.., |it| {
+            it.rule == rules::WAIVER_UNUSED.id && !is_unused_in(policy, &since, it)
+        });
         let merged: Vec<Finding> = waivers.filter_map(describe_merged).collect();
         findings.extend(merged);
     }
@@ -166,7 +165,7 @@ fn run_pipeline<'t>(
     sort(&context, &mut report.exempted);
     if let Some(accepted) = options.accepted {
         let is_whole = !options.partial && reached.is_everything();
-        let could_match = |rule: &str| is_whole && find_rule(rule).is_none_or(ran);
+        let could_match = |rule: &str| is_whole && find_rule_of(policy, rule).is_none_or(ran);
         let (taken, mut about_lines) = accept(accepted, &mut findings, &could_match);
         report.exempted.extend(taken);
         apply_severities(&context, &mut about_lines);
@@ -255,8 +254,8 @@ pub(super) fn find_blocking<'t>(
 
 /// Returns true if a waiver that matched nothing is unused: a waiver for changes must also
 /// match nothing since the last release.
-fn is_unused_in(since: &BTreeSet<(&str, &Location)>, unused: &Finding) -> bool {
-    let rule = unused.facts.first().and_then(|what| find_rule(what));
+fn is_unused_in(policy: &Policy, since: &BTreeSet<(&str, &Location)>, unused: &Finding) -> bool {
+    let rule = unused.facts.first().and_then(|what| find_rule_of(policy, what));
     rule.is_some_and(|rule| !rule.needs_baseline())
         || since.contains(&(unused.rule, &unused.location))
 }

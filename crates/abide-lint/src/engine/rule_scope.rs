@@ -11,6 +11,7 @@ impl RuleScope {
             RuleScope::Changes => {
                 matches!(rule.group, Group::Compatibility | Group::Policy)
                     || matches!(rule.check, Check::Linker)
+                    || rule.group == Group::Own && rule.needs_baseline()
             }
         }
     }

@@ -3,10 +3,10 @@
 
 use abide_change::Surface;
 
-use crate::finding::{Bump, Finding, Severity};
+use crate::finding::{Bump, Finding, Group, Severity};
 use crate::policy::{FindingScope, JudgedChange, Policy};
 use crate::rule::Context;
-use crate::rules::find_rule;
+use crate::rules::find_rule_of;
 
 /// Limits findings to these surfaces. A breaking change that breaks none of them is
 /// dropped.
@@ -27,7 +27,7 @@ pub(super) fn limit_to_surfaces(surfaces: &[Surface], findings: &mut Vec<Finding
 
 /// Returns true if the rule of a finding is on anywhere.
 pub(super) fn is_rule_on(policy: &Policy, finding: &Finding) -> bool {
-    find_rule(finding.rule).is_none_or(|rule| policy.runs(rule.defaults()))
+    find_rule_of(policy, finding.rule).is_none_or(|rule| policy.runs(rule.defaults()))
 }
 
 /// Sets the severity of every finding by the policy, and the bump of every change;
@@ -36,9 +36,10 @@ pub(super) fn apply_severities(context: &Context<'_>, findings: &mut Vec<Finding
     let policy = context.policy;
     findings.retain_mut(|finding| {
         apply_removal_terms(context, finding);
-        let Some(rule) = find_rule(finding.rule) else { return true };
+        let Some(rule) = find_rule_of(policy, finding.rule) else { return true };
         let subject = build_scope(context, finding);
-        let change = policy.judged(finding, subject);
+        // Whom a change breaks decides about our rules; one of one's own is what it says.
+        let change = policy.judged(finding, subject).filter(|_| rule.group != Group::Own);
         let is_left_out = change.as_ref().is_some_and(JudgedChange::is_left_out);
         let (severity, reason) = policy.severity(rule.defaults(), subject, change);
         let Some(severity) = severity else { return false };

@@ -5,6 +5,7 @@ use abide_schema::{Element, File, Package};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use super::own_rules::run_own_rules;
 use crate::finding::Finding;
 use crate::rule::{ChangeCheck, Check, Context, Rule, Sink};
 use crate::rules;
@@ -35,7 +36,8 @@ pub(super) fn run_rules<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> V
                 | Check::File(_)
                 | Check::Element(_)
                 | Check::Annotated(_)
-                | Check::Instance(_) => {}
+                | Check::Instance(_)
+                | Check::Own(_) => {}
             }
             sink.into_findings()
         });
@@ -63,6 +65,7 @@ pub(super) fn run_rules<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> V
     };
     let (mut findings, more) = rayon::join(whole_tree, by_file);
     findings.extend(more);
+    findings.extend(run_own_rules(context, rules));
     findings
 }
 
@@ -175,7 +178,8 @@ fn check_file<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>
             | Check::Package(_)
             | Check::Baseline(_)
             | Check::Change(_)
-            | Check::Instance(_) => {}
+            | Check::Instance(_)
+            | Check::Own(_) => {}
         }
         findings.extend(sink.into_findings());
     }

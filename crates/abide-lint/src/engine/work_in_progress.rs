@@ -9,7 +9,7 @@ use crate::exceptions::NestedSpans;
 use crate::finding::{Bump, Finding, Severity};
 use crate::policy::Policy;
 use crate::rule::Context;
-use crate::rules::find_rule;
+use crate::rules::find_rule_of;
 
 /// Drops findings about work in progress of rules that spare it. A change of an
 /// element that was work in progress stays as a note, unless the last release promised more.
@@ -19,7 +19,7 @@ pub(super) fn exempt_work_in_progress<'t>(
     findings: &mut Vec<Finding>,
 ) {
     let spares = |finding: &Finding| {
-        find_rule(finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
+        find_rule_of(context.policy, finding.rule).is_some_and(|rule| rule.spares_work_in_progress)
             && !context.policy.follows_any(&finding.aliases)
     };
     let (mut old_spans, mut spans) = (UnstableParts::default(), UnstableParts::default());

@@ -7,8 +7,9 @@ use super::waiver_defect::WaiverDefect;
 use crate::calendar::parse_date;
 use crate::checks::MARKER;
 use crate::finding::{Finding, Group, is_fingerprint};
+use crate::policy::Policy;
 use crate::rule::Rule;
-use crate::rules::{RULES, WAIVER_INVALID, find_rule};
+use crate::rules::{WAIVER_INVALID, find_rule_of, rules_of};
 use crate::wording::suggest;
 
 /// What the comment of a waiver says.
@@ -67,7 +68,7 @@ pub fn format_waiver(finding: &Finding) -> String {
 }
 
 /// Reads a waiver. An error has the bytes of `words` that it is about.
-pub(crate) fn parse(words: &str) -> Result<WaiverText, (Span, WaiverDefect)> {
+pub(crate) fn parse(policy: &Policy, words: &str) -> Result<WaiverText, (Span, WaiverDefect)> {
     let at = |part: &str| {
         // Every part is a slice of `words`.
         let start = part.as_ptr() as usize - words.as_ptr() as usize;
@@ -88,8 +89,8 @@ pub(crate) fn parse(words: &str) -> Result<WaiverText, (Span, WaiverDefect)> {
     let rest = rest.strip_prefix('(').ok_or_else(malformed)?;
     let parts = split(rest).ok_or_else(malformed)?;
     let (id, keys) = parts.inside.split_first().ok_or_else(malformed)?;
-    let Some(rule) = find_rule(id) else {
-        let help = suggest(id, RULES.iter().map(|rule| rule.id))
+    let Some(rule) = find_rule_of(policy, id) else {
+        let help = suggest(id, rules_of(policy).map(|rule| rule.id))
             .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
         return Err(invalid(id, format!("the waiver names an unknown rule `{id}`"), &help));
     };

@@ -41,7 +41,7 @@ pub(super) fn collect_waivers<'t>(
         }
         let all = comments.detached.iter().chain(&comments.leading).chain(&comments.trailing);
         for line in all.flat_map(|it| lines(&it.text)).filter(|it| it.starts_with(MARKER)) {
-            match parse(line) {
+            match parse(context.policy, line) {
                 Ok(WaiverText { rule, until, change, reason }) => {
                     waivers.push(waiver(WaivedRules::Rule(rule), until, change, reason));
                 }

@@ -13,6 +13,7 @@ use super::waiver_defect::find_defect;
 use crate::checks::MARKER;
 use crate::finding::{ExceptionKind, Finding, Location, Origin};
 use crate::inputs::InstanceFile;
+use crate::policy::Policy;
 use crate::rule::Rule;
 
 /// A waiver in a comment of an instance.
@@ -36,15 +37,15 @@ pub(crate) struct InstanceWaivers {
 }
 
 impl InstanceWaivers {
-    pub(crate) fn of(files: &[InstanceFile<'_>]) -> InstanceWaivers {
+    pub(crate) fn of(policy: &Policy, files: &[InstanceFile<'_>]) -> InstanceWaivers {
         let mut all = InstanceWaivers { waivers: Vec::new(), invalid: Vec::new() };
         for (number, file) in (0..).zip(files).filter(|(_, file)| file.is_judged) {
-            all.read(number, file);
+            all.read(policy, number, file);
         }
         all
     }
 
-    fn read(&mut self, number: u32, file: &InstanceFile<'_>) {
+    fn read(&mut self, policy: &Policy, number: u32, file: &InstanceFile<'_>) {
         for comment in &file.instance.comments {
             let text = comment.str(file.text);
             let words = text.trim_start_matches('#').trim();
@@ -54,7 +55,7 @@ impl InstanceWaivers {
             let start = comment.start
                 + (text.len() - text.trim_start_matches('#').trim_start().len()) as u32;
             let span = Span::new(start, start + words.len() as u32);
-            match parse(words) {
+            match parse(policy, words) {
                 Ok(WaiverText { rule, until, change, reason }) => {
                     self.waivers.push(InstanceWaiver {
                         rule,

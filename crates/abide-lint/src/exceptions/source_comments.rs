@@ -47,7 +47,7 @@ pub(super) fn collect_waivers<'t>(
             let words = line.str(text);
             let place = Place { file: file.id, span: line };
             if words.starts_with(MARKER) {
-                match parse(words) {
+                match parse(context.policy, words) {
                     Ok(WaiverText { rule, until, change, reason }) => waivers.push(Waiver {
                         allows: WaivedRules::Rule(rule),
                         until,

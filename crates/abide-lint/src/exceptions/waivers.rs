@@ -19,7 +19,7 @@ use super::waiver_scopes::WaiverScopes;
 use crate::finding::{ExceptionKind, Finding, Location, without_comment_line};
 use crate::policy::WaiverTarget;
 use crate::rule::{Context, Rule};
-use crate::rules::{WAIVER_UNUSED, find_rule};
+use crate::rules::{WAIVER_UNUSED, find_rule_of};
 
 /// The fact of an unused waiver that names its change.
 const NAMED: &str = "named";
@@ -144,7 +144,11 @@ impl<'p> Waivers<'p> {
                 WaiverTarget::Element(glob) => glob.text(),
                 WaiverTarget::Fingerprint(text) => text,
             };
-            let silent = used || !waiver.rule.and_then(find_rule).map_or(fingerprints, ran);
+            let silent = used
+                || !waiver
+                    .rule
+                    .and_then(|it| find_rule_of(context.policy, it))
+                    .map_or(fingerprints, ran);
             let what = waiver.rule.unwrap_or(name);
             let found = find_defect(what, waiver.until, context.as_of, silent);
             let location = Location::config(waiver.span);

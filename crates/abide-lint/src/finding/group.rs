@@ -25,6 +25,8 @@ pub enum Group {
     Compatibility,
     /// Instances: values of the API as people write them.
     Instance,
+    /// What `abide.toml` declares: rules of one's own.
+    Own,
     /// The tool's own files: waivers and configuration.
     Policy,
 }
@@ -42,6 +44,7 @@ impl Group {
         Group::Conventions,
         Group::Compatibility,
         Group::Instance,
+        Group::Own,
         Group::Policy,
     ];
 
@@ -58,6 +61,7 @@ impl Group {
             Group::Conventions => "what a team can agree on, such as comments",
             Group::Compatibility => "changes since an old tree, and what they break",
             Group::Instance => "instances: values of the API as people write them",
+            Group::Own => "rules of one's own, which `abide.toml` declares",
             Group::Policy => "the tool's own files: waivers and configuration",
         }
     }
@@ -80,6 +84,7 @@ impl Group {
             Group::Conventions => "conventions",
             Group::Compatibility => "compatibility",
             Group::Instance => "instance",
+            Group::Own => "own",
             Group::Policy => "policy",
         }
     }

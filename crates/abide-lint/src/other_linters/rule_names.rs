@@ -4,15 +4,16 @@ use std::cmp::Reverse;
 
 use crate::checks::{BUF_LINT_CATEGORIES, BufVersion, buf_lint_rules};
 use crate::finding::Group;
+use crate::policy::Policy;
 use crate::rule::Rule;
-use crate::rules::{RULES, find_rule};
+use crate::rules::{RULES, find_rule_of, rules_of};
 use crate::wording::find_nearest;
 
 /// The rules with this name, the main one first: the rule with this id, or every rule that reports
 /// what a rule of another tool does. That rule is named as `buf:FIELD_NO_DELETE`, or without its
 /// tool. Empty if nothing has this name.
-pub fn rules_named(name: &str) -> Vec<&'static Rule> {
-    if let Some(rule) = find_rule(name) {
+pub fn rules_named(policy: &Policy, name: &str) -> Vec<&'static Rule> {
+    if let Some(rule) = find_rule_of(policy, name) {
         return vec![rule];
     }
     let mut found: Vec<(Standing, &'static Rule)> =
@@ -33,9 +34,9 @@ pub struct RuleFamily {
 
 /// The rules of the group with this name, or those that report what the rules in a category of
 /// buf's do, which is named as `buf:COMMENTS` or `COMMENTS`.
-pub fn rule_family(name: &str) -> Option<RuleFamily> {
+pub fn rule_family(policy: &Policy, name: &str) -> Option<RuleFamily> {
     if let Some(group) = Group::find(name) {
-        let rules = RULES.iter().copied().filter(|it| it.group == group).collect();
+        let rules = rules_of(policy).filter(|it| it.group == group).collect();
         return Some(RuleFamily { name: group.name(), about: group.summary().to_owned(), rules });
     }
     let category = *BUF_LINT_CATEGORIES.iter().find(|it| **it == name || bare(it) == name)?;
@@ -47,10 +48,10 @@ pub fn rule_family(name: &str) -> Option<RuleFamily> {
 }
 
 /// The known name nearest to an unknown one, if one is near enough.
-pub fn nearest_rule(name: &str) -> Option<&'static str> {
+pub fn nearest_rule(policy: &Policy, name: &str) -> Option<&'static str> {
     let aliases = || RULES.iter().flat_map(|rule| rule.all_aliases());
     let groups = Group::ALL.iter().map(|it| it.name());
-    find_nearest(name, RULES.iter().map(|rule| rule.id).chain(groups)).or_else(|| {
+    find_nearest(name, rules_of(policy).map(|rule| rule.id).chain(groups)).or_else(|| {
         match name.contains(':') {
             true => find_nearest(name, aliases()),
             false => find_nearest(name, aliases().map(bare)),
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     fn ids(name: &str) -> Vec<&'static str> {
-        rules_named(name).iter().map(|rule| rule.id).collect()
+        rules_named(&Policy::default(), name).iter().map(|rule| rule.id).collect()
     }
 
     #[test]
@@ -142,7 +143,10 @@ mod tests {
     #[test]
     fn a_misspelt_name_of_another_tool_is_corrected() {
         assert!(ids("NOTHING_OF_THE_KIND").is_empty());
-        assert_eq!(nearest_rule("FIELD_NO_DELET"), Some("FIELD_NO_DELETE"));
-        assert_eq!(nearest_rule("buf:FIELD_NO_DELET"), Some("buf:FIELD_NO_DELETE"));
+        assert_eq!(nearest_rule(&Policy::default(), "FIELD_NO_DELET"), Some("FIELD_NO_DELETE"));
+        assert_eq!(
+            nearest_rule(&Policy::default(), "buf:FIELD_NO_DELET"),
+            Some("buf:FIELD_NO_DELETE")
+        );
     }
 }

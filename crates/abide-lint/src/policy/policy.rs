@@ -13,6 +13,7 @@ use super::lint_policy::LintPolicy;
 use super::severities::{Choice, FindingScope, JudgedChange, Layer, Layers, Levels, RuleSettings};
 use crate::calendar::{Calendar, Phases};
 use crate::finding::{Finding, Impact, RuleDefaults, Severity};
+use crate::own_rules::OwnRuleId;
 
 /// Everything that decides how a tree is checked: a preset with the changes of
 /// `abide.toml`.
@@ -37,6 +38,8 @@ pub struct Policy {
     pub options: BTreeMap<String, Vec<OptionOrder>>,
     /// The keys of `[options]` in `abide.toml`, with their places.
     pub option_keys: Vec<(String, Span)>,
+    /// The rules that `abide.toml` declares: `[[rule]]`.
+    pub own_rules: Vec<OwnRuleId>,
     /// Reasoned exceptions: `[[waiver]]`.
     pub waivers: Vec<ConfigWaiver>,
     /// Which changes are security fixes: `[[security-fix]]`.

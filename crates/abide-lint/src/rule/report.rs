@@ -35,6 +35,8 @@ pub struct Report {
     /// The packages that were not judged, because a file of theirs does not parse, in the order of
     /// their names; the empty name stands for files without a package.
     pub not_judged: Vec<String>,
+    /// The rules that the configuration declares.
+    pub own_rules: Vec<&'static Rule>,
     /// The findings under an exception: waived and accepted ones, with the severities of the
     /// policy.
     pub exempted: Vec<Finding>,

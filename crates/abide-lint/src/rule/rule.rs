@@ -24,6 +24,7 @@ use crate::finding::{Bump, ChangeFacts, Finding, Gone, Location, RuleDefaults, S
 use crate::inputs::{FeatureFile, InstanceOptions, InstanceSet, Options, Overrides, RuleScope};
 use crate::lifecycle::{PackageDays, Retirement, apis, deprecation, is_deprecated};
 use crate::lock::Records;
+use crate::own_rules::OwnRule;
 use crate::policy::Policy;
 
 pub(crate) use crate::finding::Group;
@@ -60,7 +61,10 @@ pub struct Rule {
 impl Rule {
     /// Returns true if it compares with an old tree.
     pub fn needs_baseline(&self) -> bool {
-        matches!(self.check, Check::Baseline(_) | Check::Change(_))
+        match self.check {
+            Check::Own(own) => own.on.is_change,
+            _ => matches!(self.check, Check::Baseline(_) | Check::Change(_)),
+        }
     }
 
     /// The rules of other tools that fire on anything that it finds.
@@ -104,6 +108,8 @@ pub enum Check {
     Annotated(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
     /// Instances of the messages of the tree.
     Instance(InstanceCheck),
+    /// What an expression of `abide.toml` is about.
+    Own(&'static OwnRule),
 }
 
 /// What of instances a rule subscribes to.

@@ -135,6 +135,10 @@ const ADVICE: &[(&str, Way)] = &[
             },
         ]),
     ),
+    (
+        "ask first if a value is there: `\"NAME\" in this.options`, `has(this.NAME)`",
+        Person("what the rule means where there is none is a decision"),
+    ),
     ("keep `* = 0`", Person("which of two numbers a name keeps is a decision")),
     ("keep `* = 1`", Person("which of two numbers a name keeps is a decision")),
     (

@@ -138,7 +138,8 @@ impl<'a> CheckInputs<'a> {
         let CheckRequest { global, judge, settings, action, .. } = *request;
         let progress = Progress::new(global.quiet);
         check_stdin(request)?;
-        let selection = FindingSelection::from_args(&judge.show, judge.format)?;
+        let selection =
+            FindingSelection::from_args(&settings.config.policy, &judge.show, judge.format)?;
         let source = open_new(request)?;
         let fix_run = match action {
             CheckAction::Fix(args) => FixRun::open(global, &source, args)?,
