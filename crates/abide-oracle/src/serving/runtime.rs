@@ -130,8 +130,8 @@ pub(super) fn run(serve: &Path, envoy: &Envoy) -> Result<bool> {
     Ok(good)
 }
 
-/// Whether a refusal of a live Envoy is lifted by runtime alone: it refuses deprecated fields, until a
-/// key says otherwise.
+/// Whether a refusal is lifted by runtime alone, at a live Envoy: where a key has it refuse deprecated
+/// fields, the server refuses them before it sends them, until another key says otherwise to both.
 fn is_lifted(fleet: &Fleet, running: &RunningEnvoy, variant: &str) -> Result<bool> {
     const FAIL: &str = "envoy.features.fail_on_any_deprecated_feature";
     const KEY: &str = "envoy.deprecated_features:envoy.config.cluster.v3.Cluster.\
@@ -151,7 +151,9 @@ fn is_lifted(fleet: &Fleet, running: &RunningEnvoy, variant: &str) -> Result<boo
     set(FAIL)?;
     put(1)?;
     let refused = until("a refusal", || {
-        get(fleet.admin, "/clients").ok().filter(|it| it.contains("Using deprecated option"))
+        let ready = get(fleet.admin, "/ready").ok()?;
+        let names_both = ready.contains(&format!("`{FAIL}` refuses it"));
+        (names_both && ready.contains(&format!("set `{KEY}: true`"))).then_some(())
     });
     let has = || running.get("/clusters").ok().filter(|it| it.contains("lifted::"));
     let is_kept_out = refused.is_ok() && has().is_none();
