@@ -27,6 +27,8 @@ pub struct Found {
     resources: Vec<FoundResource>,
     /// Messages that are not resources: the place of each, and what is wrong with it.
     misfits: Vec<(Span, String)>,
+    /// Parts of what is around resources that have no effect: the place of each, and why.
+    notes: Vec<(Span, String)>,
 }
 
 #[derive(Clone, Debug)]
@@ -40,6 +42,11 @@ impl Found {
     /// Its resources, each with its type URL.
     pub fn resources(&self) -> impl Iterator<Item = (&str, &Arc<Resource>)> {
         self.resources.iter().map(|it| (&*it.type_url, &it.resource))
+    }
+
+    /// What is around its resources and has no effect: the place of each part, and why, one phrase.
+    pub fn notes(&self) -> impl Iterator<Item = (Span, &str)> {
+        self.notes.iter().map(|(span, message)| (*span, &**message))
     }
 
     /// Its resources: the type URL, the name and the place of each.
@@ -145,12 +152,54 @@ impl Finding<'_> {
         let full_name = tree.message(message.ty).full_name();
         match &*full_name {
             "envoy.service.discovery.v3.DiscoveryResponse" | "envoy.api.v2.DiscoveryResponse" => {
+                self.check_envelope(place, &message);
+                self.check_response_type(place, &message);
                 for entry in message.get_all(tree, "resources") {
                     let place = inside(place, entry.span);
                     self.packed(place, entry.value.as_message(), Wrapping::default());
                 }
             }
             _ => self.unwrapped(place, &message, Wrapping::default()),
+        }
+    }
+
+    /// Reports the parts of what is around resources that are not carried out. What would change how long
+    /// or by whom a resource is held must not get lost; what this server says itself may.
+    fn check_envelope(&mut self, place: Span, envelope: &Message) {
+        for entry in &envelope.entries {
+            let name = self.tree.field(entry.field).name();
+            let place = inside(place, entry.span);
+            match name {
+                "resources" | "type_url" | "resource" | "name" | "aliases" => {}
+                "version" | "version_info" | "nonce" | "canary" | "control_plane" => {
+                    let message = format!("`{name}` has no effect: servers make their own");
+                    self.found.notes.push((place, message));
+                }
+                "ttl" => self.misfit(
+                    place,
+                    "`ttl` is not carried out, and the resource would stay: take it out, or remove the \
+                     resource when its time is over",
+                ),
+                _ => {
+                    let message = format!("`{name}` is not carried out: take it out");
+                    self.misfit(place, message);
+                }
+            }
+        }
+    }
+
+    /// Reports resources of another type than the response around them says.
+    fn check_response_type(&mut self, place: Span, response: &Message) {
+        let said = response.get_str(self.tree, "type_url").filter(|it| !it.is_empty());
+        let Some(said) = said.map(str::to_owned) else { return };
+        for entry in response.get_all(self.tree, "resources") {
+            let any = entry.value.as_message();
+            let url = any.and_then(|it| it.get_str(self.tree, "type_url")).unwrap_or_default();
+            let is_wrapped = url.ends_with(".Resource");
+            if url != said && !is_wrapped && !url.is_empty() {
+                let message = format!("a response of `{said}` has a resource of `{url}`");
+                self.misfit(inside(place, entry.span), message);
+            }
         }
     }
 
@@ -170,6 +219,7 @@ impl Finding<'_> {
         let tree = self.tree;
         let full_name = tree.message(message.ty).full_name();
         if matches!(&*full_name, "envoy.service.discovery.v3.Resource" | "envoy.api.v2.Resource") {
+            self.check_envelope(place, message);
             let aliases = message.get_all(tree, "aliases");
             let wrapping = Wrapping {
                 name: message.get_str(tree, "name").filter(|it| !it.is_empty()).map(str::to_owned),

@@ -35,6 +35,11 @@ impl Kind {
     const fn built_in(place: u32) -> Kind {
         Kind(place * ROOM)
     }
+
+    /// Returns true if references to resources of this kind say that clients ask for them here, and wait.
+    pub fn is_always_asked_for(self) -> bool {
+        [Kind::ENDPOINTS, Kind::SCOPED_ROUTES, Kind::SECRET, Kind::EXTENSION].contains(&self)
+    }
 }
 
 /// A type of resource.

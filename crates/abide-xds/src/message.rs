@@ -85,6 +85,9 @@ pub struct Response {
     pub resources: Arc<[Arc<Resource>]>,
     /// Of an incremental response, the names that are gone; shared likewise.
     pub removed: Arc<[Arc<str>]>,
+    /// Of an incremental response, the names that the client asked for and that stand for nothing. Where
+    /// clients wait for what a request of theirs needs, this is how they learn that they need not.
+    pub unresolved: Arc<[Arc<str>]>,
     /// True if it is incremental.
     pub is_delta: bool,
 }

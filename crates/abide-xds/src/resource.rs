@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use crate::collection::Collection;
 use crate::kind::Kind;
 
 /// One resource: a name, a version and a serialised payload.
@@ -88,9 +89,20 @@ impl Resource {
 }
 
 impl Reference {
+    /// The name of a reference to whatever there is of a kind.
+    pub const ANY: &str = "*";
+
     /// A reference without which a snapshot cannot work.
     pub fn required(kind: Kind, name: &str) -> Reference {
         Reference { kind, name: name.into(), is_required: true }
+    }
+
+    /// Returns true if one of these resources of its kind is what it refers to.
+    pub(crate) fn is_met_by(&self, all: &Collection) -> bool {
+        match &*self.name {
+            Reference::ANY => !all.is_empty(),
+            name => all.find(name).is_some(),
+        }
     }
 
     /// A reference to something that clients may have from elsewhere.

@@ -17,7 +17,7 @@ use crate::message::{Action, Event, Names, Request, Response, StreamError};
 use crate::names::SharedNames;
 use crate::resource::Resource;
 use crate::snapshot::Snapshot;
-use crate::topic::{StreamKind, TypeState, TypeStatus};
+use crate::topic::{AnswerForm, StreamKind, TypeState, TypeStatus};
 
 /// The number of bytes a type URL may have.
 const MAX_TYPE_URL: usize = 1024;
@@ -184,6 +184,34 @@ impl Session {
         busy.chain(kept).chain(settling).chain(draining).min()
     }
 
+    /// Returns true if the client answered all that it was sent, and no change is half sent: it asked for
+    /// all that this refers to.
+    pub fn is_settled(&self) -> bool {
+        let waits = |it: &TypeState| it.is_in_flight() || it.is_owed() || !it.held_back.is_empty();
+        !self.topics.values().any(waits) && !self.has_more_to_ask_for()
+    }
+
+    /// Returns true if what the client was sent refers to something that is served to it, and that it did
+    /// not ask for yet.
+    fn has_more_to_ask_for(&self) -> bool {
+        let Some(target) = &self.target else { return false };
+        if self.options.only.is_some() {
+            return false; // Other streams of the client ask for the rest.
+        }
+        let sent = self.topics.values().filter_map(|it| it.sent.as_ref());
+        let mut references = sent.flat_map(|it| it.iter()).flat_map(|it| &*it.references);
+        references.any(|reference| {
+            let mut asked = self.topics.iter().filter(|((kind, _), _)| *kind == reference.kind);
+            let is_served = || {
+                let mut own = target
+                    .types()
+                    .filter(|(url, _)| self.options.types.kind(url) == reference.kind);
+                own.any(|(_, all)| reference.is_met_by(all))
+            };
+            !asked.any(|(_, it)| it.subscription.wants_name(&reference.name)) && is_served()
+        })
+    }
+
     /// Lists what the client has, by type.
     pub fn status(&self) -> Vec<TypeStatus> {
         self.topics.iter().map(|((_, url), topic)| topic.status(url)).collect()
@@ -317,7 +345,13 @@ impl Session {
                 is_held_back || is_awaited && target.refers_to(*kind, name)
             };
             let before = topic.sent.as_ref().unwrap_or(Collection::nothing()).clone();
-            let Some(payload) = topic.respond(is_whole, &content, awaits) else {
+            let form = AnswerForm {
+                has_all: is_whole,
+                // A proxy asks for the host of a request, which waits: "On-demand VHDS" of Envoy's
+                // documentation.
+                has_entries_for_nothing: *kind == Kind::VIRTUAL_HOST,
+            };
+            let Some(payload) = topic.respond(form, &content, awaits) else {
                 continue;
             };
             self.nonces += 1;

@@ -96,7 +96,8 @@ impl Snapshot {
 
     /// The references to resources that are nowhere. A kind of which the snapshot
     /// has no resource at all is one that clients have from elsewhere, except the
-    /// endpoints of clusters, secrets and filters, whose references say that they are served here.
+    /// endpoints of clusters, scopes of routes, secrets and filters, whose references say that they are
+    /// served here.
     /// `known` are clusters that clients have from elsewhere.
     pub fn dangling(&self, types: &Types, known: &BTreeSet<String>) -> Vec<Dangling> {
         self.absent(types, known, false)
@@ -122,14 +123,13 @@ impl Snapshot {
                         reference.kind == Kind::CLUSTER && known.contains(&*reference.name);
                     let mut same_kind = kinds.iter().filter(|(kind, _)| *kind == reference.kind);
                     // Clients ask for these here, and wait.
-                    let is_asked_for =
-                        [Kind::ENDPOINTS, Kind::SECRET, Kind::EXTENSION].contains(&reference.kind);
+                    let is_asked_for = reference.kind.is_always_asked_for();
                     let is_elsewhere = !is_asked_for && same_kind.clone().next().is_none();
                     let counts = reference.is_required || is_asked_for;
                     if counts
                         && !is_known
                         && is_elsewhere == elsewhere
-                        && !same_kind.any(|(_, it)| it.find(&reference.name).is_some())
+                        && !same_kind.any(|(_, it)| reference.is_met_by(it))
                     {
                         found.push(Dangling {
                             type_url: Arc::clone(type_url),

@@ -100,6 +100,11 @@ impl Subscription {
             || resource.aliases.iter().any(|alias| self.names.contains(alias))
     }
 
+    /// Returns true if it wants what has this name or alias.
+    pub(crate) fn wants_name(&self, name: &str) -> bool {
+        self.is_wildcard || self.names.contains(name)
+    }
+
     /// Returns true if it wants this resource.
     pub(crate) fn wants(&self, resource: &crate::Resource) -> bool {
         self.is_wildcard || self.names(resource)

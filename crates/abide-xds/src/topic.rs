@@ -84,6 +84,17 @@ pub(crate) struct TypeState {
 pub(crate) struct Payload {
     resources: Arc<[Arc<Resource>]>,
     removed: Arc<[Arc<str>]>,
+    unresolved: Arc<[Arc<str>]>,
+}
+
+/// How an answer says what there is not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AnswerForm {
+    /// True if an answer in the state of the world has all resources of the type.
+    pub(crate) has_all: bool,
+    /// True if a name that stands for nothing is an entry without content in an incremental answer, and
+    /// not a resource that is gone.
+    pub(crate) has_entries_for_nothing: bool,
 }
 
 #[derive(Debug)]
@@ -426,11 +437,10 @@ impl TypeState {
     }
 
     /// Makes the payload that takes the client from what it was sent to `content`,
-    /// if one has to be sent. `has_all` says whether an answer in the state of the world has all
-    /// resources of the type, `awaits` of a missing name whether it may still come.
+    /// if one has to be sent. `awaits` says of a missing name whether it may still come.
     pub(crate) fn respond(
         &mut self,
-        has_all: bool,
+        form: AnswerForm,
         content: &Arc<Collection>,
         awaits: impl Fn(&str) -> bool,
     ) -> Option<Payload> {
@@ -458,7 +468,7 @@ impl TypeState {
                 }
             }
         }
-        let is_whole = !self.is_delta && has_all;
+        let is_whole = !self.is_delta && form.has_all;
         // Elsewhere there is no way to say it: clients drop what nothing uses.
         let tells_removed = self.is_delta || is_whole;
         let is_needed = is_asked
@@ -476,13 +486,17 @@ impl TypeState {
         if self.is_delta {
             self.missing.extend(missing.iter().filter(|it| self.subscription.has(it)).cloned());
         }
+        let mut unresolved: Arc<[Arc<str>]> = Arc::default();
+        if self.is_delta && form.has_entries_for_nothing && !missing.is_empty() {
+            unresolved = std::mem::take(&mut missing).into();
+        }
         let removed = match self.is_delta {
             true if missing.is_empty() => Arc::clone(&difference.removed),
             true => difference.removed.iter().cloned().chain(missing).collect(),
             false => Arc::default(),
         };
         self.sent = Some(Arc::clone(content));
-        is_needed.then_some(Payload { resources, removed })
+        is_needed.then_some(Payload { resources, removed, unresolved })
     }
 
     /// Records that a response goes out.
@@ -490,7 +504,7 @@ impl TypeState {
         &mut self,
         type_url: &Arc<str>,
         nonce: Arc<str>,
-        Payload { resources, removed }: Payload,
+        Payload { resources, removed, unresolved }: Payload,
         now: Duration,
     ) -> Response {
         let content = self.sent.clone().unwrap_or_default();
@@ -506,7 +520,8 @@ impl TypeState {
             sent_at: now,
         });
         let type_url = Arc::clone(type_url);
-        Response { type_url, version, nonce, resources, removed, is_delta: self.is_delta }
+        let is_delta = self.is_delta;
+        Response { type_url, version, nonce, resources, removed, unresolved, is_delta }
     }
 
     /// Returns what the client has of this type.

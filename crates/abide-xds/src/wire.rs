@@ -395,6 +395,12 @@ impl Incoming for DeltaDiscoveryRequest {
     }
 }
 
+/// An entry that says that a name which the client asked for stands for nothing: it finds what it asked
+/// for among the aliases.
+fn nothing_named(name: &str) -> Resource {
+    Resource { name: name.to_owned(), aliases: vec![name.to_owned()], ..Resource::default() }
+}
+
 fn any(type_url: &str, resource: &crate::Resource) -> Any {
     Any { type_url: type_url.to_owned(), value: resource.body.clone() }
 }
@@ -424,6 +430,7 @@ impl DeltaDiscoveryResponse {
             system_version_info: response.version.to_string(),
             type_url: response.type_url.to_string(),
             nonce: response.nonce.to_string(),
+            resources: response.unresolved.iter().map(|it| nothing_named(it)).collect(),
             ..DeltaDiscoveryResponse::default()
         }
     }

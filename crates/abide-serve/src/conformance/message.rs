@@ -154,13 +154,16 @@ impl From<DiscoveryResponse> for Received {
 
 impl From<DeltaDiscoveryResponse> for Received {
     fn from(response: DeltaDiscoveryResponse) -> Received {
-        let resources = response.resources.into_iter().map(ReceivedResource::wrapped);
+        // Servers say in either way that a name stands for nothing: it is gone, or an entry without content.
+        let (there, nothing): (Vec<_>, Vec<_>) =
+            response.resources.into_iter().partition(|it| it.resource.is_some());
+        let nothing = nothing.into_iter().map(|it| it.name);
         Received {
             type_url: response.type_url,
             version: response.system_version_info,
             nonce: response.nonce,
-            resources: resources.collect(),
-            removed: response.removed_resources,
+            resources: there.into_iter().map(ReceivedResource::wrapped).collect(),
+            removed: response.removed_resources.into_iter().chain(nothing).collect(),
         }
     }
 }

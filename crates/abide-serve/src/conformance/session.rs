@@ -55,7 +55,12 @@ impl Sessions {
                             body: it.body.clone(),
                         })
                         .collect(),
-                    removed: response.removed.iter().map(ToString::to_string).collect(),
+                    removed: response
+                        .removed
+                        .iter()
+                        .chain(&*response.unresolved)
+                        .map(ToString::to_string)
+                        .collect(),
                 }),
                 Action::Refused { .. } => {}
                 Action::End(StreamError::Invalid(why) | StreamError::TooMuch(why)) => {

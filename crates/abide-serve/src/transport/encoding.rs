@@ -185,6 +185,7 @@ mod tests {
             nonce: nonce.into(),
             resources: Arc::clone(resources),
             removed: [Arc::from("gone")].into(),
+            unresolved: Arc::default(),
             is_delta,
         }
     }
@@ -219,6 +220,21 @@ mod tests {
         assert_eq!(bodies, [b"one", b"two"]);
         assert_eq!((&*read.nonce, &*read.version_info, &*read.type_url), ("4", "7", CDS));
         Ok(())
+    }
+
+    #[test]
+    fn a_name_that_stands_for_nothing_is_an_entry_with_it_as_its_alias() {
+        let mut asked = response(&resources(), "3", true);
+        asked.unresolved = [Arc::from("routes/four.example")].into();
+        let read =
+            DeltaDiscoveryResponse::decode(&*joined(&EncodingCache::default().encode(&asked)));
+        let read = read.expect("a response");
+        let entry = &read.resources[0];
+        assert_eq!(
+            (&*entry.name, &*entry.aliases),
+            ("routes/four.example", &["routes/four.example".to_owned()][..])
+        );
+        assert_eq!((&entry.resource, read.resources.len()), (&None, 3), "beside what there is");
     }
 
     #[test]

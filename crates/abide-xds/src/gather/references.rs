@@ -29,6 +29,9 @@ pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<R
                 is_required: referring.is_required,
             }));
         }
+        if full_name.starts_with("envoy.") && takes_scopes(tree, message) {
+            found.push(Reference::optional(Kind::SCOPED_ROUTES, Reference::ANY));
+        }
         if full_name.starts_with("envoy.")
             && let Some(name) = discovered_filter(tree, message)
         {
@@ -44,6 +47,12 @@ pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<R
         }
     });
     found
+}
+
+/// Returns true if a listener takes its scopes of routes from here, whatever their names.
+fn takes_scopes(tree: &Tree, message: &Message) -> bool {
+    let source = message.get_message(tree, "scoped_rds_config_source");
+    source.is_some_and(|it| !is_other_source(tree, it))
 }
 
 /// The name of a filter whose configuration clients ask for, and cannot do without.

@@ -133,7 +133,8 @@ impl Session {
 
     /// Lists the resources of a kind that the client has no answer to, by name.
     fn awaited(&self, kind: Kind) -> Vec<Awaited> {
-        if self.options.types.is(kind, |it| it.is_awaited) {
+        let is_named = [Kind::SECRET, Kind::EXTENSION, Kind::RUNTIME].contains(&kind);
+        if is_named || self.options.types.is(kind, |it| it.is_awaited) {
             return self.awaited_by_name(kind);
         }
         let mut all = Vec::new();

@@ -42,6 +42,31 @@ fn names_can_be_added_at_any_time() {
     );
 }
 
+/// A proxy that asks for the host of a request learns that there is none, by the name that it asked for,
+/// and lets the request go. What it holds is removed by its name.
+#[test]
+fn a_host_that_nobody_serves_is_answered_under_its_name() {
+    for (ty, sign) in [("vhds", "?"), ("sds", "-")] {
+        play(&format!(
+            "serve {ty}: a=r/one.example b
+             >> {ty} +a +r/four.example
+             < {ty} a {sign}r/four.example
+             >> {ty} ack
+             >> {ty} +r/five.example
+             < {ty} {sign}r/five.example
+             >> {ty} ack
+             >> {ty} +r/one.example
+             < {ty} a
+             >> {ty} ack
+             serve {ty}: a=r/one.example c=r/four.example
+             < {ty} c
+             >> {ty} ack
+             serve {ty}: c=r/four.example
+             < {ty} -a"
+        ));
+    }
+}
+
 /// A response is accepted by its nonce; a request without one is about none.
 #[test]
 fn a_response_is_acknowledged_by_its_nonce() {
@@ -292,12 +317,12 @@ fn given_up_before_the_answer() {
 #[test]
 fn a_missing_name() {
     play(
-        "serve vhds: a
-         >> vhds +a +b
-         < vhds a -b
-         >> vhds ack
-         serve vhds: a b
-         < vhds b",
+        "serve sds: a
+         >> sds +a +b
+         < sds a -b
+         >> sds ack
+         serve sds: a b
+         < sds b",
     );
 }
 

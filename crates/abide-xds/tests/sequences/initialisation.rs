@@ -17,6 +17,25 @@ fn follow(play: &mut Play, steps: &[(&str, &str)]) {
 
 const EVERYTHING: &str = "serve cds: c%3>eds/e d>eds/f eds: e f lds: l>rds/r rds: r>cds/c";
 
+/// Whoever asks for a secret, a filter or a layer by its name waits for it, even where an answer without it
+/// was accepted.
+#[test]
+fn what_is_asked_for_by_name_is_waited_for() {
+    for (ty, plural) in [("sds", "secrets"), ("rtds", "runtime")] {
+        let waits = format!("{plural}: {ty}/crt (nothing with this name is served to the client)");
+        let mut play = Play::new(Options::default());
+        play.run(&format!("serve {ty}: cert"));
+        follow(
+            &mut play,
+            &[
+                (&format!("> {ty} crt\n< {ty}"), &*waits),
+                (&format!("> {ty} ack"), &*waits),
+                (&format!("serve {ty}: crt\n< {ty} crt\n> {ty} ack"), "initialised"),
+            ],
+        );
+    }
+}
+
 /// Envoy's start, step by step. It asks for listeners after its health checks.
 #[test]
 fn each_step_of_an_envoy_start_is_observed() {

@@ -15,7 +15,7 @@
 //!   type, `again` has its nonce too, `stale` that of the first one, and `fresh` none.
 //! - `>>` is an incremental request: words with `+`, `-` and `=` subscribe, unsubscribe
 //!   and say what is held (`=NAME@CONTENT`).
-//! - `< TYPE NAMES -REMOVED` is a response; whatever is sent has to be written down.
+//! - `< TYPE NAMES -REMOVED ?UNRESOLVED` is a response; whatever is sent has to be written down.
 //! - `wait SECONDS` lets time pass, `ends WORDS` is the end of the stream.
 
 use std::collections::BTreeMap;
@@ -288,5 +288,6 @@ fn written(response: &Response) -> String {
     let mut words = vec![word(&response.type_url).to_owned()];
     words.extend(response.resources.iter().map(|it| it.name.to_string()));
     words.extend(response.removed.iter().map(|name| format!("-{name}")));
+    words.extend(response.unresolved.iter().map(|name| format!("?{name}")));
     words.join(" ")
 }
