@@ -54,6 +54,11 @@ impl SharedSession {
         self.state().session.has_sent(nonce)
     }
 
+    /// Returns true if its client answered all that it was sent, and no change is half sent.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.state().session.is_settled()
+    }
+
     /// Returns the time until [`Event::Tick`] is due, if it will be.
     pub(crate) fn time_until_tick(&self) -> Option<Duration> {
         let deadline = self.state().session.deadline();

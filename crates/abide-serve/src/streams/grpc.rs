@@ -35,6 +35,13 @@ use crate::transport::{
 /// Responses that wait for a slow reader; one more waits in the session.
 const QUEUE: usize = 2;
 
+/// The time for which a client that is to leave has to be silent, once it has answered all that it was
+/// sent, until its stream ends: what it asks for then is part of the change before.
+const LEAVE_SILENCE: Duration = Duration::from_millis(100);
+
+/// The longest time for which the end of a stream waits for the answers of its client.
+const LEAVE_PATIENCE: Duration = Duration::from_secs(5);
+
 /// The time for which refusals of one type on one stream are not logged again.
 const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -256,8 +263,10 @@ async fn converse<I: Incoming>(
     let superseded = superseded(place);
     let told = DrainSignal::wait_for_drain(leave);
     tokio::pin!(gone, superseded, told);
+    let mut leaving: Option<Leaving> = None;
     loop {
         let wait = stream.talk.time_until_tick();
+        let left = leaving.as_ref().map(|it| it.time_left(stream.talk.is_settled()));
         tokio::select! {
             next = incoming.next() => match next? {
                 Some(ReadRequest { mut request, room }) => {
@@ -267,10 +276,12 @@ async fn converse<I: Incoming>(
                         stream.serve(&now).await?;
                     }
                     stream.request(request.into_request(), room).await?;
+                    leaving = leaving.map(Leaving::heard);
                 }
                 None => return Ok(()),
             },
-            changed = served.changed() => {
+            // Who is to leave gets what is new elsewhere, whole.
+            changed = served.changed(), if leaving.is_none() => {
                 if changed.is_err() {
                     return Ok(());
                 }
@@ -285,9 +296,37 @@ async fn converse<I: Incoming>(
                 stream.step(Event::Tick).await?;
             }
             () = &mut gone => return Ok(()),
-            // The first request was answered, and the client asks for the rest elsewhere.
-            () = &mut told => return Ok(()),
+            () = &mut told, if leaving.is_none() => leaving = Some(Leaving::begin()),
+            // What it was sent is complete, and the client asks for the rest elsewhere.
+            () = sleep(left.unwrap_or(Duration::MAX)), if left.is_some() => return Ok(()),
         }
+    }
+}
+
+/// The end of a stream whose client is to leave. A change that is half sent is completed first: a client
+/// that has new routes and not yet their clusters could serve no requests until another server answers.
+#[derive(Clone, Copy)]
+struct Leaving {
+    begun: Instant,
+    heard: Instant,
+}
+
+impl Leaving {
+    fn begin() -> Leaving {
+        let now = Instant::now();
+        Leaving { begun: now, heard: now }
+    }
+
+    /// The same after the client asked for something.
+    fn heard(self) -> Leaving {
+        Leaving { heard: Instant::now(), ..self }
+    }
+
+    /// Returns the time until the stream ends, if nothing happens before.
+    fn time_left(&self, is_settled: bool) -> Duration {
+        let longest = self.begun + LEAVE_PATIENCE;
+        let end = if is_settled { longest.min(self.heard + LEAVE_SILENCE) } else { longest };
+        end.saturating_duration_since(Instant::now())
     }
 }
 

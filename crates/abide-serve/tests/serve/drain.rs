@@ -3,7 +3,7 @@
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use crate::server::{CDS, Polling, Server, ask_with, cluster, node, run};
+use crate::server::{CDS, EDS, Polling, Server, ask_with, cluster, node, run};
 use crate::waiting::wait;
 
 /// Polls until an answer is the last one of the connection.
@@ -51,6 +51,26 @@ fn failed_health_checks_ask_clients_to_leave() {
         let mut polling = Polling::connect(&server.http);
         polling.send(r#"{"node": {"id": "idle"}}"#);
         assert_eq!(polling.answer(), (200, false));
+    });
+}
+
+/// A change that is half sent is completed before the stream ends.
+#[test]
+fn who_is_to_leave_gets_the_rest_of_what_it_was_sent() {
+    run(async {
+        let endpoints = format!("---\n\"@type\": {EDS}\ncluster_name: a\n");
+        let files = [("a.yaml", &*(cluster("a", 1) + &endpoints))];
+        let server = Server::start(&files, &["--drain-time-s", "0"]);
+        let mut stream = server.ads("v3", node("stream", "", "1.0.0")).await;
+        stream.ask(CDS, &[]).await;
+        let response = stream.next().await.expect("a response");
+        server.post("/healthcheck/fail");
+        stream.ack(&response, &[]).await;
+        stream.ask(EDS, &["a"]).await;
+        let rest = stream.next().await.expect("the endpoints of what it has");
+        assert_eq!(rest.type_url, EDS);
+        stream.ack(&rest, &["a"]).await;
+        assert_eq!(stream.next().await.expect_err("the end").code(), tonic::Code::Ok);
     });
 }
 
