@@ -26,6 +26,12 @@ pub(crate) struct Limits {
     /// too. The admin port has its own hundred.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(crate) max_connections: usize,
+    /// How many connections of clients may come from one address [default: all that there may be]
+    ///
+    /// An address of IPv6 counts with its network of 64 bits. Where there are as many connections as
+    /// there may be, the address with the most of them loses one to whoever has fewer.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_peer_connections: Option<usize>,
     /// How many streams and polls may be open
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub(crate) max_streams: usize,

@@ -5,6 +5,7 @@ mod connections;
 mod drain;
 mod fd_limit;
 mod host_names;
+mod peer_shares;
 
 pub(crate) use self::admin_address::AdminAddress;
 pub(crate) use self::connections::{Connections, DrainSignal, Listener, ListenerKind};

@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,9 +26,13 @@ use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
 use super::drain::{DrainArgs, DrainCause, DrainState, DrainType, age_limit};
+use super::peer_shares::{PeerShare, PeerShares};
 use crate::error::Error as ServerError;
 use crate::limits::Limits;
 use crate::transport::{ReloadingTls, SMALL};
+
+/// The time that a connection which makes room for another one may take to be gone.
+const ROOM_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The interval at which a silent connection is asked whether it still lives.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -188,6 +192,10 @@ pub(crate) struct Connections {
     /// The number of connections that clients may have.
     most: usize,
     admin_places: Arc<Semaphore>,
+    /// The connections of clients, by where they come from.
+    shares: Arc<PeerShares>,
+    /// The number of connections that one address may have.
+    most_of_peer: usize,
     states: [watch::Sender<ListenerState>; ListenerKind::ALL.len()],
 }
 
@@ -207,6 +215,8 @@ impl Connections {
             places: Arc::new(Semaphore::new(most)),
             most,
             admin_places: Arc::new(Semaphore::new(MAX_ADMIN_CONNECTIONS)),
+            shares: Arc::default(),
+            most_of_peer: limits.max_peer_connections.unwrap_or(usize::MAX),
             states: Default::default(),
         }
     }
@@ -217,6 +227,40 @@ impl Connections {
             ListenerKind::Admin => &self.admin_places,
             ListenerKind::Http | ListenerKind::Grpc => &self.places,
         }
+    }
+
+    /// A connection of a client from this address; `None` if there are as many as there may be. If there
+    /// are, the address with the most of them makes room for one with fewer.
+    async fn admit(
+        &self,
+        door: ListenerKind,
+        address: IpAddr,
+        was_full: &mut bool,
+    ) -> Option<Connection> {
+        if door == ListenerKind::Admin {
+            return self.begin(door, was_full);
+        }
+        let address = peer_key(address);
+        if self.shares.count(address) >= self.most_of_peer {
+            if !std::mem::replace(was_full, true) {
+                tracing::warn!(%address, "this address has as many connections as one may have");
+            }
+            return None;
+        }
+        if self.places.available_permits() == 0
+            && let Some((heaviest, connections)) = self.shares.make_room_for(address)
+        {
+            tracing::warn!(
+                address = %heaviest,
+                connections,
+                "closed a connection of the address with the most, since there are as many as there may be"
+            );
+            // It is gone as soon as its task was stopped.
+            drop(timeout(ROOM_PATIENCE, self.places.acquire()).await);
+        }
+        let mut connection = self.begin(door, was_full)?;
+        connection.share = Some(self.shares.begin(address, connection.number));
+        Some(connection)
     }
 
     /// A connection with its place; `None` if there are as many as there may be. The first that is
@@ -348,9 +392,12 @@ impl Connections {
                 }
                 AcceptMode::Never => return,
             };
-            let Some(visit) = self.begin(listener.door, &mut was_full) else { continue };
+            let Ok(address) = stream.peer_addr().map(|it| it.ip()) else { continue };
+            let admitted = self.admit(listener.door, address, &mut was_full).await;
+            let Some(visit) = admitted else { continue };
             let (door, service, tls) = (listener.door, service.clone(), tls.clone());
-            tokio::spawn(async move {
+            let number = visit.number;
+            let task = tokio::spawn(async move {
                 let Some(tls) = tls else { return serve(door, stream, service, visit).await };
                 let peer = stream.peer_addr().map_or("gone".to_owned(), |it| it.to_string());
                 // On the side: who takes long for introductions keeps nobody waiting.
@@ -359,6 +406,7 @@ impl Connections {
                     Err(error) => tracing::info!(%error, peer, "refused a connection"),
                 }
             });
+            self.shares.can_end(peer_key(address), number, task.abort_handle());
         }
     }
 
@@ -384,6 +432,14 @@ impl Connections {
                 }
             }
         }
+    }
+}
+
+/// What counts as one peer: an address of version 4, or a network of version 6 as one customer has it.
+fn peer_key(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(it) => IpAddr::V6(Ipv6Addr::from_bits(it.to_bits() >> 64 << 64)),
+        it @ IpAddr::V4(_) => it,
     }
 }
 
@@ -417,6 +473,8 @@ struct Connection {
     patience: Duration,
     /// The time at which it is old enough to leave, if it ever is.
     ends: Option<Instant>,
+    /// Of a client, what it counts for.
+    share: Option<PeerShare>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -428,7 +486,8 @@ impl Connection {
     ) -> Connection {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Connection { number, came: Instant::now(), state, patience, ends: None, _place: place }
+        let came = Instant::now();
+        Connection { number, came, state, patience, ends: None, share: None, _place: place }
     }
 
     /// Waits until it is time to leave.

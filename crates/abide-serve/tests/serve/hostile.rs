@@ -312,6 +312,58 @@ fn connections_that_say_nothing_have_an_end() {
     });
 }
 
+/// Whoever has the most connections makes room for others, and an address may have a limit of its own.
+#[cfg(target_os = "linux")]
+#[test]
+fn one_address_takes_the_place_of_no_other() {
+    run(async {
+        let connect = async |from: &str, to: &str| {
+            let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+            socket.bind(format!("{from}:0").parse().expect("an address")).expect("it is free");
+            let stream = socket.connect(to.parse().expect("an address")).await;
+            let stream = stream.expect("it listens").into_std().expect("a stream");
+            stream.set_nonblocking(false).expect("it blocks");
+            stream.set_read_timeout(Some(LONG)).expect("a timeout");
+            stream
+        };
+        let poll = |stream: &mut TcpStream| {
+            stream.write_all(&poll_of("{}")).expect("it reads");
+            // The rest of the answer before may come first.
+            let (mut text, mut part) = (Vec::new(), [0; 4096]);
+            while !text.windows(12).any(|it| it == b"HTTP/1.1 200") {
+                match stream.read(&mut part)? {
+                    0 => return Err(ErrorKind::UnexpectedEof.into()),
+                    count => text.extend_from_slice(&part[..count]),
+                }
+            }
+            Ok::<bool, std::io::Error>(true)
+        };
+        let limits = ["--max-connections", "4", "--stall", "3600"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &limits);
+        let mut heavy = Vec::new();
+        for _ in 0..4 {
+            let mut one = connect("127.0.0.1", &server.http).await;
+            assert!(poll(&mut one).expect("an answer"));
+            heavy.push(one);
+        }
+        let mut other = connect("127.0.0.2", &server.http).await;
+        assert!(poll(&mut other).expect("there is room for it"));
+        let mut newest = heavy.pop().expect("four");
+        assert!(is_closed(&std::io::copy(&mut newest, &mut std::io::sink())), "it made room");
+        assert!(poll(&mut heavy[0]).expect("the older ones stay"));
+        server.logged(|it| it.contains("the address with the most") && it.contains("127.0.0.1"));
+
+        let limits = ["--max-peer-connections", "1"];
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &limits);
+        let mut first = connect("127.0.0.1", &server.http).await;
+        assert!(poll(&mut first).expect("an answer"));
+        let mut second = connect("127.0.0.1", &server.http).await;
+        assert!(is_closed(&second.read(&mut [0])), "one is enough");
+        let mut other = connect("127.0.0.2", &server.http).await;
+        assert!(poll(&mut other).expect("an answer"));
+    });
+}
+
 /// An answer of many megabytes is made once, whoever reads it, and waits for nobody for long.
 #[test]
 fn polls_that_do_not_read_cost_bounded_memory() {
