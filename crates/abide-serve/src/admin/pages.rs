@@ -133,6 +133,9 @@ async fn ready(State(fleet): Pages) -> impl IntoResponse {
         (true, true, false) if !has_source => {
             "LIVE: what was served before, since the source cannot be read"
         }
+        (true, true, false) if fleet.refuses_some() => {
+            "LIVE: but some clients go on with what they had, since the newest for them is refused"
+        }
         (true, true, false) => {
             "LIVE: what was served before, since the newest resources are refused"
         }

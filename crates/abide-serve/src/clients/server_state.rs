@@ -72,13 +72,22 @@ struct AcceptedResources {
     overrides: Overrides,
 }
 
+impl AcceptedResources {
+    /// Those that clients have now.
+    fn newest(&self) -> Option<Arc<ServedResources>> {
+        self.served.as_ref().or(self.inherited.as_ref()).cloned()
+    }
+}
+
 #[derive(Default)]
 struct State {
     clients: BTreeMap<u64, ConnectedClient>,
     next: u64,
     /// Problems for which the newest resources are not served.
     refused: Vec<String>,
-    /// The time since when there are any.
+    /// Problems for which some clients are not served what is newest for them.
+    stopped: Vec<String>,
+    /// The time since when there are any of either.
     refused_since: Option<Instant>,
     /// The time since when the source cannot be read.
     away_since: Option<Instant>,
@@ -354,13 +363,18 @@ impl ServerState {
         self.state().roll_back = Some(RollBack::new(clients));
     }
 
-    /// Serves this from now on.
+    /// Serves this from now on. `stopped` says why some clients go on with what they had, one line each.
     ///
     /// # Errors
     /// What of it clients refused before, one line each: then it goes on with what is served.
-    pub(crate) fn serve(&self, served: ServedResources) -> Result<(), Vec<String>> {
+    pub(crate) fn serve(
+        &self,
+        served: ServedResources,
+        stopped: Vec<String>,
+    ) -> Result<(), Vec<String>> {
         let mut state = self.state();
-        let served = Arc::new(served);
+        let before = self.good().newest();
+        let served = Arc::new(served.going_on_with(before.as_ref()));
         if let Some(roll_back) = &mut state.roll_back {
             let hindrances: Vec<String> = roll_back.hindrances(&served).map(taken_back).collect();
             if !hindrances.is_empty() {
@@ -370,8 +384,15 @@ impl ServerState {
         }
         increment(&self.counters.updates);
         state.refused.clear();
-        state.refused_since = None;
         state.refused_revision = None;
+        match stopped.is_empty() {
+            true => state.refused_since = None,
+            false => {
+                increment(&self.counters.update_rejected);
+                state.refused_since.get_or_insert_with(Instant::now);
+            }
+        }
+        state.stopped = stopped;
         self.publish(served);
         self.verdicts.send_replace(());
         Ok(())
@@ -406,7 +427,15 @@ impl ServerState {
         let state = self.state();
         let rolled_back = state.roll_back.iter().flat_map(|it| it.taken_back()).map(Into::into);
         let good = self.good();
-        let listings = good.past.iter().chain(&good.served);
+        let kept = good.served.iter().flat_map(|it| it.kept_for_stopped());
+        let last = good.past.iter().chain(&good.served).cloned();
+        let mut listings: Vec<Arc<ServedResources>> = Vec::new();
+        for listing in kept.chain(last) {
+            if listings.iter().all(|it| !Arc::ptr_eq(it.files(), listing.files())) {
+                listings.push(listing);
+            }
+        }
+        let listings = listings.iter();
         let state = SavedState {
             listings: listings.map(|it| SavedListing::new(it.revision(), it.files())).collect(),
             rolled_back: rolled_back.collect(),
@@ -430,7 +459,8 @@ impl ServerState {
             // What this process does not accept any more is no good to go back to.
             let Some(served) = judge(&files) else { continue };
             let revision = Some(&*listing.revision).filter(|it| !it.is_empty());
-            let served = served.read_from(&files, revision).descended_from(newest.take());
+            let served = served.read_from(&files, revision).going_on_with(newest.as_ref());
+            let served = served.descended_from(newest.take());
             past.push(Arc::clone(newest.insert(Arc::new(served))));
         }
         let mut state = self.state();
@@ -559,6 +589,7 @@ impl ServerState {
         let mut state = self.state();
         state.refused_since.get_or_insert_with(Instant::now);
         state.refused = why;
+        state.stopped.clear();
         state.refused_revision = revision.map(str::to_owned);
         drop(state);
         self.fall_back();
@@ -666,7 +697,7 @@ impl ServerState {
         let served = served.as_ref()?;
         // Making a view takes a while where much is served; others share it.
         let made = || tokio::task::block_in_place(|| served.view(&self.apis, node, group));
-        Some(served.known(node, group).unwrap_or_else(made))
+        served.known(node, group).or_else(made)
     }
 
     /// Assigns a client to those that are served alike, by what its first request says.
@@ -721,12 +752,18 @@ impl ServerState {
     /// Lists why it is not ready for clients, one line each.
     pub(crate) fn readiness_problems(&self) -> Vec<String> {
         let state = self.state();
-        let mut lines = state.refused.clone();
+        let mut lines = [&*state.refused, &*state.stopped].concat();
         lines.extend(state.away.clone());
         if state.drains().is_none() && self.served.borrow().is_none() {
             lines.insert(0, "nothing is served yet".to_owned());
         }
         lines
+    }
+
+    /// Returns true if what is newest is served, but not to all whom it is for.
+    pub(crate) fn refuses_some(&self) -> bool {
+        let state = self.state();
+        state.refused.is_empty() && !state.stopped.is_empty()
     }
 
     /// Lists what the operator should know while the server is ready: about the source, and about files

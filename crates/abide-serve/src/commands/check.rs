@@ -19,10 +19,11 @@ pub(super) fn check(inputs: &Inputs) -> Result<ExitCode, Error> {
     for line in &verdict.warnings {
         say(&format!("warning: {line}"));
     }
-    for line in &verdict.errors {
+    for line in verdict.errors.iter().chain(&verdict.stopped) {
         say(&format!("error: {line}"));
     }
-    let Some(served) = &verdict.served else { return Ok(ExitCode::FAILURE) };
+    let served = verdict.served.as_ref().filter(|_| verdict.stopped.is_empty());
+    let Some(served) = served else { return Ok(ExitCode::FAILURE) };
     let mut report = String::new();
     for (audience, snapshot) in served.audiences() {
         for (url, collection) in snapshot.types() {

@@ -79,6 +79,11 @@ fn new_uses(old: &[ResourceFile], new: &[ResourceFile], uses: &[usize]) -> usize
     new.iter().zip(uses).filter(|(it, _)| !is_known(it)).map(|(_, uses)| uses).sum()
 }
 
+/// The first ones of some reasons, one a line.
+fn first_reasons(all: &[String]) -> String {
+    all.iter().take(MAX_REASONS).map(String::as_str).collect::<Vec<_>>().join("\n")
+}
+
 /// Serves the files of one moment in place of those that are served now, or says why not.
 fn apply_listing(
     fleet: &ServerState,
@@ -88,23 +93,31 @@ fn apply_listing(
 ) {
     warn(verdict.warnings.iter());
     let revision = listing.revision.as_deref();
-    let outcome = match verdict.served {
-        Some(served) => fleet.serve(served.read_from(&listing.files, revision)),
-        None => Err(verdict.errors),
+    let Verdict { served, deprecated_uses, errors, stopped, .. } = verdict;
+    if !stopped.is_empty() {
+        tracing::error!(
+            revision,
+            problems = stopped.len(),
+            reasons = first_reasons(&stopped),
+            "resources of some clients are refused, and these keep what they had"
+        );
+    }
+    let outcome = match served {
+        Some(served) => fleet.serve(served.read_from(&listing.files, revision), stopped),
+        None => Err(errors),
     };
     match outcome {
         Ok(()) => {
-            let uses = new_uses(now, &listing.files, &verdict.deprecated_uses);
+            let uses = new_uses(now, &listing.files, &deprecated_uses);
             fleet.counters.deprecated_uses.fetch_add(uses as u64, Ordering::Relaxed);
             now.clone_from(&listing.files);
             tracing::info!(files = listing.files.len(), revision, "serving the resources");
         }
         Err(errors) => {
-            let shown: Vec<&str> = errors.iter().take(MAX_REASONS).map(String::as_str).collect();
             tracing::error!(
                 revision,
                 problems = errors.len(),
-                reasons = shown.join("\n"),
+                reasons = first_reasons(&errors),
                 "the resources are refused, and what was served before stays"
             );
             fleet.reject_update(revision, errors);

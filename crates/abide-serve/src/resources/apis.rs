@@ -165,6 +165,19 @@ impl Apis {
         self.sources.get(release.checked_sub(1)?).map(String::as_str)
     }
 
+    /// Each older release with what its clients are served that say nothing else about themselves.
+    pub(crate) fn older_releases(&self) -> Vec<(&str, ClientProfile)> {
+        let profile = |release: usize| {
+            let said = ClientCapabilities {
+                operator_release: Some(release),
+                ..ClientCapabilities::default()
+            };
+            self.releases.resolve_profile(&said).ok()
+        };
+        let all = self.sources.iter().enumerate();
+        all.filter_map(|(at, source)| Some((&**source, profile(at + 1)?))).collect()
+    }
+
     /// Whether the API declares the type that a type URL names.
     pub(crate) fn declares(&self, type_url: &str) -> bool {
         let name = type_url.strip_prefix(TYPE_URL_PREFIX);

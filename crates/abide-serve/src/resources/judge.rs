@@ -12,7 +12,9 @@ use abide_lint::{
 };
 use abide_syntax::{LineIndex, Span};
 use abide_xds::wire::simple_name;
-use abide_xds::{Dangling, Found, Kind, Snapshot, Types, build_snapshot, find};
+use abide_xds::{
+    Dangling, Found, Kind, Loss, Reference, Snapshot, Types, View, build_snapshot, find,
+};
 use clap::Args;
 use jiff::civil::Date;
 
@@ -28,6 +30,9 @@ pub(crate) struct Judge {
     policy: Policy,
     leniency: Leniency,
     known: Mutex<KnownFiles>,
+    /// What the clients of each older release would get of what was judged last, by the release and who
+    /// they are.
+    views: Mutex<BTreeMap<(String, Audience), Arc<View>>>,
 }
 
 /// What came of each file when it was judged last: a file that did not change is not read again, unless
@@ -129,20 +134,29 @@ pub(crate) struct Verdict {
     pub(crate) deprecated_uses: Vec<usize>,
     /// Why it may not, one line each.
     pub(crate) errors: Vec<String>,
+    /// Why some audiences are not served what is in their folders, one line each.
+    pub(crate) stopped: Vec<String>,
     /// What may be a mistake, one line each.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Judge {
     pub(crate) fn new(apis: Arc<Apis>, policy: Policy, leniency: Leniency) -> Judge {
-        Judge { apis, policy, leniency, known: Mutex::default() }
+        Judge { apis, policy, leniency, known: Mutex::default(), views: Mutex::default() }
     }
 
     /// Judges the files of one moment, together, where the operator has set some runtime.
     pub(crate) fn judge(&self, as_of: Date, files: &[ResourceFile], set: &Overrides) -> Verdict {
         let all = self.judge_files(as_of, files, set);
-        let mut errors: Vec<String> = all.iter().flat_map(|it| it.errors.clone()).collect();
+        let mut errors: Vec<(Audience, String)> = Vec::new();
+        for (file, judged) in files.iter().zip(&all) {
+            errors.extend(judged.errors.iter().map(|it| (file.audience.clone(), it.clone())));
+        }
         let mut warnings: Vec<String> = all.iter().flat_map(|it| it.warnings.clone()).collect();
+        for (file, judged) in files.iter().zip(&all) {
+            let notes = judged.found.notes();
+            warnings.extend(notes.map(|(at, it)| format!("{}{it}", format_location(file, at))));
+        }
         let mut layers: BTreeMap<&Audience, Vec<(usize, &Found)>> = BTreeMap::new();
         for (number, file) in files.iter().enumerate() {
             layers.entry(&file.audience).or_default().push((number, &all[number].found));
@@ -150,35 +164,48 @@ impl Judge {
         let mut served = ServedResources::default();
         for (audience, found) in layers {
             let gathered = build_snapshot(found);
-            errors.extend(
-                gathered.misfits.iter().map(|it| {
-                    format!("{}{}", format_location(&files[it.file], it.span), it.message)
-                }),
-            );
+            errors.extend(gathered.misfits.iter().map(|it| {
+                let place = format_location(&files[it.file], it.span);
+                (audience.clone(), format!("{place}{}", it.message))
+            }));
             served.add(audience, gathered.snapshot);
         }
         let audiences = served.audiences();
-        for (severity, line) in self.find_dangling(files, &all, &audiences) {
-            let lines = if severity == Severity::Error { &mut errors } else { &mut warnings };
-            lines.push(line);
+        for (severity, audience, line) in self.find_dangling(files, &all, &audiences) {
+            match severity {
+                Severity::Error => errors.push((audience, line)),
+                _ => warnings.push(line),
+            }
         }
         warnings.extend(self.find_external_needs(&audiences));
-        let is_empty = audiences.iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
+        for (audience, _) in errors.iter().filter(|it| it.0 != Audience::Everyone) {
+            served.stop(audience.clone());
+        }
+        let is_empty =
+            served.audiences().iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
         if is_empty && errors.is_empty() {
-            let read = match files.len() {
-                1 => "1 file was read".to_owned(),
-                count => format!("{count} files were read"),
-            };
-            let line = format!("there are no resources in `--resources` ({read})");
+            let line = describe_empty(files.len());
             match self.leniency.allows_empty {
                 true => warnings.push(format!("{line}: clients get nothing")),
-                false => errors.push(format!(
-                    "{line}: to take everything from clients, serve it with `--allow-empty`"
+                false => errors.push((
+                    Audience::Everyone,
+                    format!(
+                        "{line}: to take everything from clients, serve it with `--allow-empty`"
+                    ),
                 )),
             }
         }
         let deprecated_uses = all.iter().map(|it| it.deprecated_uses).collect();
-        Verdict { served: errors.is_empty().then_some(served), deprecated_uses, errors, warnings }
+        // What is wrong for everyone, and what leaves nothing for the others, is refused as a whole.
+        let is_refused = is_empty && !errors.is_empty()
+            || errors.iter().any(|(audience, _)| *audience == Audience::Everyone);
+        let lines = errors.into_iter().map(|it| it.1).collect();
+        let (errors, stopped) = if is_refused { (lines, Vec::new()) } else { (Vec::new(), lines) };
+        if !is_refused {
+            warnings.extend(self.find_losses(files, &all, &served));
+        }
+        let served = (!is_refused).then_some(served);
+        Verdict { served, deprecated_uses, errors, stopped, warnings }
     }
 
     /// Says which resources refer to some that are nowhere: a line for each reference.
@@ -187,7 +214,7 @@ impl Judge {
         files: &[ResourceFile],
         all: &[Arc<Judged>],
         audiences: &[(Audience, Arc<Snapshot>)],
-    ) -> Vec<(Severity, String)> {
+    ) -> Vec<(Severity, Audience, String)> {
         let types = self.apis.types();
         let mut lines = Vec::new();
         let places = OnceCell::new();
@@ -206,7 +233,7 @@ impl Judge {
                 let place = places.of_resource(audience, &it.type_url, &it.name);
                 let missing = describe_dangling(types, it, snapshot);
                 let severity = if it.is_required { Severity::Error } else { Severity::Warning };
-                lines.push((severity, format!("{place}{whose}{missing}")));
+                lines.push((severity, audience.clone(), format!("{place}{whose}{missing}")));
             }
             if *audience == Audience::Everyone {
                 lacked_by_all = found;
@@ -226,6 +253,46 @@ impl Judge {
             }
         }
         kinds.into_values().filter_map(|it| describe_external_need(types, &it)).collect()
+    }
+
+    /// Says what the clients of older releases do not get: a line for each resource.
+    fn find_losses(
+        &self,
+        files: &[ResourceFile],
+        all: &[Arc<Judged>],
+        served: &ServedResources,
+    ) -> Vec<String> {
+        let mut before = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = BTreeMap::new();
+        let (mut lines, mut said) = (Vec::new(), BTreeSet::new());
+        let places = OnceCell::new();
+        for (release, terms) in self.apis.older_releases() {
+            for (audience, snapshot) in served.audiences() {
+                let key = (release.to_owned(), audience);
+                let known = before.get(&key).cloned().unwrap_or_default();
+                let view = self.apis.view(&terms, &snapshot, &known);
+                for ((url, name), loss) in &view.losses {
+                    let Some(lost) = describe_loss(loss) else { continue };
+                    let places = places.get_or_init(|| ResourceLocations::of(files, all));
+                    let place = places.of_resource(&key.1, url, name);
+                    let holder = simple_name(url);
+                    let line = format!(
+                        "{place}clients of `{release}` do not get {lost}the {holder} `{name}`"
+                    );
+                    let line = match &loss.held_back {
+                        Some(why) => format!("{line}: {why}; they keep what they had"),
+                        None => line,
+                    };
+                    // What is for everyone is said once.
+                    if said.insert(line.clone()) {
+                        lines.push(line);
+                    }
+                }
+                now.insert(key, Arc::new(view));
+            }
+        }
+        *before = now;
+        lines
     }
 
     /// What comes of each file by itself, in their order.
@@ -366,6 +433,24 @@ impl Judge {
     }
 }
 
+/// What clients do not get of a resource, if they miss anything: all of it, or some fields.
+fn describe_loss(loss: &Loss) -> Option<String> {
+    if loss.held_back.is_some() {
+        return Some(String::new());
+    }
+    let fields: Vec<String> = loss.dropped.iter().map(|it| format!("`{it}`")).collect();
+    (!fields.is_empty()).then(|| format!("{} of ", fields.join(", ")))
+}
+
+/// What is said if there are no resources in so many files.
+fn describe_empty(files: usize) -> String {
+    let read = match files {
+        1 => "1 file was read".to_owned(),
+        count => format!("{count} files were read"),
+    };
+    format!("there are no resources in `--resources` ({read})")
+}
+
 /// Where each resource stands.
 struct ResourceLocations<'f>(BTreeMap<(&'f Audience, &'f str, &'f str), (&'f ResourceFile, Span)>);
 
@@ -428,13 +513,17 @@ fn describe_dangling(types: &Types, dangling: &Dangling, snapshot: &Snapshot) ->
     let Dangling { type_url, name, kind, missing, .. } = dangling;
     let holder = simple_name(type_url);
     let what = kind_name(types, *kind);
-    let mut line =
-        format!("the {holder} `{name}` refers to the {what} `{missing}`, which is nowhere");
+    let mut line = match &**missing {
+        Reference::ANY => format!("the {holder} `{name}` asks for every {what}, and there is none"),
+        missing => {
+            format!("the {holder} `{name}` refers to the {what} `{missing}`, which is nowhere")
+        }
+    };
     let names = snapshot.types().filter(|(url, _)| types.kind(url) == *kind);
     let names: Vec<&str> = names.flat_map(|(_, it)| it.iter()).map(|it| &*it.name).collect();
     if let Some(near) = abide_lint::find_nearest(missing, names) {
         line.push_str(&format!("; did you mean `{near}`?"));
-    } else if [Kind::ENDPOINTS, Kind::SECRET, Kind::EXTENSION].contains(kind) {
+    } else if kind.is_always_asked_for() {
         line.push_str("; clients wait for it, Envoy for 15 s when it starts");
     }
     line

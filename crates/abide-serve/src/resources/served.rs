@@ -24,6 +24,9 @@ pub(crate) struct ServedResources {
     clusters: BTreeMap<String, Snapshot>,
     /// What a client gets beside it or instead.
     nodes: BTreeMap<String, Snapshot>,
+    /// The audiences whose newest resources must not be served, with what they go on with: all that was
+    /// served to them last. `None`: nothing ever was.
+    stopped: BTreeMap<Audience, Option<Arc<ServedResources>>>,
     views: Mutex<Views>,
 }
 
@@ -79,6 +82,39 @@ impl ServedResources {
         self.revision.as_deref()
     }
 
+    /// Adds that the newest resources of an audience must not be served to it.
+    pub(crate) fn stop(&mut self, audience: Audience) {
+        match &audience {
+            Audience::Everyone => {}
+            Audience::Cluster(name) => drop(self.clusters.remove(name)),
+            Audience::Node(id) => drop(self.nodes.remove(id)),
+        }
+        self.stopped.insert(audience, None);
+    }
+
+    /// The same after what was served before: audiences that are stopped go on with what of it was good
+    /// for them.
+    #[must_use]
+    pub(crate) fn going_on_with(
+        mut self,
+        before: Option<&Arc<ServedResources>>,
+    ) -> ServedResources {
+        let Some(before) = before else { return self };
+        for (audience, kept) in self.stopped.iter_mut().filter(|it| it.1.is_none()) {
+            *kept = match before.stopped.get(audience) {
+                Some(older) => older.clone(),
+                None => Some(Arc::clone(before)),
+            };
+        }
+        self
+    }
+
+    /// What audiences that are stopped go on with, oldest first.
+    pub(crate) fn kept_for_stopped(&self) -> Vec<Arc<ServedResources>> {
+        let kept = self.stopped.values().flatten();
+        kept.flat_map(|it| it.kept_for_stopped().into_iter().chain([Arc::clone(it)])).collect()
+    }
+
     /// Adds what an audience gets.
     pub(crate) fn add(&mut self, audience: &Audience, snapshot: Snapshot) {
         match audience {
@@ -100,8 +136,19 @@ impl ServedResources {
             everyone: Arc::new(change(&self.everyone)),
             clusters: each(&self.clusters),
             nodes: each(&self.nodes),
+            stopped: self.map_stopped(&change),
             ..ServedResources::default()
         }
+    }
+
+    /// What audiences that are stopped go on with, changed likewise.
+    fn map_stopped(
+        &self,
+        change: &dyn Fn(&Snapshot) -> Snapshot,
+    ) -> BTreeMap<Audience, Option<Arc<ServedResources>>> {
+        let changed = |it: &Arc<ServedResources>| Arc::new(it.map(change));
+        let all = self.stopped.iter();
+        all.map(|(audience, it)| (audience.clone(), it.as_ref().map(changed))).collect()
     }
 
     /// What each audience gets in all.
@@ -112,6 +159,11 @@ impl ServedResources {
             self.clusters.iter().map(|(name, it)| (Audience::Cluster(name.clone()), over(it))),
         );
         all.extend(self.nodes.iter().map(|(id, it)| (Audience::Node(id.clone()), over(it))));
+        for (audience, kept) in &self.stopped {
+            let theirs = kept.iter().flat_map(|it| it.audiences());
+            all.extend(theirs.filter(|it| it.0 == *audience));
+        }
+        all.sort_by(|one, other| one.0.cmp(&other.0));
         all
     }
 
@@ -142,9 +194,16 @@ impl ServedResources {
 
     /// With whom a client shares what it gets.
     fn share(&self, node: &Node, group: &Group) -> ViewKey {
-        let cluster = self.clusters.get_key_value(&node.cluster);
-        let own = self.nodes.get_key_value(&node.id);
-        (cluster.map(|it| it.0.clone()), own.map(|it| it.0.clone()), group.number())
+        let cluster = Audience::Cluster(node.cluster.clone());
+        let own = Audience::Node(node.id.clone());
+        let has_cluster =
+            self.clusters.contains_key(&node.cluster) || self.stopped.contains_key(&cluster);
+        let has_own = self.nodes.contains_key(&node.id) || self.stopped.contains_key(&own);
+        (
+            has_cluster.then(|| node.cluster.clone()),
+            has_own.then(|| node.id.clone()),
+            group.number(),
+        )
     }
 
     /// What a client gets, if that is known at once: nobody makes anything right now, and somebody
@@ -153,25 +212,34 @@ impl ServedResources {
         self.views.try_lock().ok()?.now.get(&self.share(node, group)).cloned()
     }
 
-    /// What a client gets. Those who get the same share it.
-    pub(crate) fn view(&self, apis: &Apis, node: &Node, group: &Group) -> Arc<View> {
-        let cluster = self.clusters.get_key_value(&node.cluster);
-        let own = self.nodes.get_key_value(&node.id);
+    /// What a client gets of what is served, whatever it understands. `None` if nothing may be served to
+    /// it yet.
+    fn snapshot(&self, node: &Node) -> Option<Arc<Snapshot>> {
+        let cluster = Audience::Cluster(node.cluster.clone());
+        let own = Audience::Node(node.id.clone());
+        if let Some(kept) = self.stopped.get(&cluster).or_else(|| self.stopped.get(&own)) {
+            return kept.as_ref()?.snapshot(node);
+        }
+        let layers = [self.clusters.get(&node.cluster), self.nodes.get(&node.id)];
+        let below = Arc::clone(&self.everyone);
+        Some(layers.into_iter().flatten().fold(below, |below, layer| Arc::new(below.under(layer))))
+    }
+
+    /// What a client gets. Those who get the same share it. `None` if nothing may be served to it yet.
+    pub(crate) fn view(&self, apis: &Apis, node: &Node, group: &Group) -> Option<Arc<View>> {
         let share = self.share(node, group);
         let mut views = self.views();
         if let Some(view) = views.now.get(&share) {
-            return Arc::clone(view);
+            return Some(Arc::clone(view));
         }
-        let layers = [cluster, own].into_iter().flatten().map(|(_, layer)| layer);
-        let below = Arc::clone(&self.everyone);
-        let snapshot = layers.fold(below, |below, layer| Arc::new(below.under(layer)));
+        let snapshot = self.snapshot(node)?;
         let before = match (views.before.get(&share), &self.ancestor) {
-            (Some(before), _) => Arc::clone(before),
+            (Some(before), _) => Some(Arc::clone(before)),
             (None, Some(ancestor)) => ancestor.view(apis, node, group),
-            (None, None) => Arc::default(),
+            (None, None) => None,
         };
-        let view = Arc::new(apis.view(&group.terms, &snapshot, &before));
+        let view = Arc::new(apis.view(&group.terms, &snapshot, &before.unwrap_or_default()));
         views.now.insert(share, Arc::clone(&view));
-        view
+        Some(view)
     }
 }

@@ -4,7 +4,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-use crate::server::{CDS, Server, cluster, example, node, refused, run, written};
+use abide_xds::wire::DiscoveryResponse;
+use prost::Message;
+
+use crate::server::{CDS, EDS, Server, cluster, example, node, refused, run, written};
 use crate::waiting::wait;
 
 const ROUTES: &str = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration";
@@ -83,6 +86,69 @@ fn what_is_nowhere_is_said_of_the_file_that_its_audience_gets() {
         (status, errors.collect::<Vec<_>>()),
         (Some(1), lines.each_ref().map(|it| &**it).to_vec())
     );
+}
+
+/// One bad file in `node/ID/` stops that client, which keeps all that it had, and nobody else.
+#[test]
+fn a_bad_file_of_one_client_stops_only_that_one() {
+    run(async {
+        let files = [("a.yaml", &*cluster("a", 1)), ("node/one/b.yaml", &cluster("b", 1))];
+        let server = Server::start(&files, &[]);
+        let mut one = server.ads("v3", node("one", "", "")).await;
+        one.ask(CDS, &[]).await;
+        let first = one.next().await.expect("a response");
+        one.ack(&first, &[]).await;
+        server.put("node/one/b.yaml", "name: [");
+        let ready = server.until("/ready", |text| text.contains("node/one/b.yaml:1:"));
+        assert!(ready.starts_with("LIVE: but some clients go on with what they had"), "{ready}");
+        server.put("a.yaml", &cluster("a2", 1));
+        server.until("/config_dump", |text| text.contains("\"a2\""));
+        let mut other = server.ads("v3", node("two", "", "")).await;
+        other.ask(CDS, &[]).await;
+        let all = other.next().await.expect("a response");
+        assert_eq!(names(&all), ["a2"]);
+        // Also on a new stream it gets all that it had.
+        let mut again = server.ads("v3", node("one", "", "")).await;
+        again.ask(CDS, &[]).await;
+        let had = again.next().await.expect("a response");
+        assert_eq!(
+            (names(&had), &had.version_info),
+            (vec!["a".into(), "b".into()], &first.version_info)
+        );
+        server.put("node/one/b.yaml", &cluster("b", 2));
+        let mended = one.next().await.expect("a response");
+        assert_eq!(names(&mended), ["a2", "b"]);
+        assert_eq!(server.get("/ready"), "LIVE\n");
+    });
+}
+
+/// Whoever had nothing yet waits, as all do where everything is bad.
+#[test]
+fn a_client_whose_first_file_is_bad_waits() {
+    run(async {
+        let files = [("a.yaml", &*cluster("a", 1)), ("node-cluster/us/b.yaml", "name: [")];
+        let server = Server::start(&files, &[]);
+        let mut us = server.ads("v3", node("one", "us", "")).await;
+        us.ask(CDS, &[]).await;
+        let mut them = server.ads("v3", node("two", "them", "")).await;
+        them.ask(CDS, &[]).await;
+        assert_eq!(names(&them.next().await.expect("a response")), ["a"]);
+        server.put("node-cluster/us/b.yaml", &cluster("b", 1));
+        assert_eq!(names(&us.next().await.expect("a response")), ["a", "b"], "and nothing before");
+    });
+}
+
+/// The names of the clusters in a response.
+fn names(response: &DiscoveryResponse) -> Vec<String> {
+    let clusters = response.resources.iter().map(|it| Named::decode(&*it.value));
+    clusters.map(|it| it.expect("a cluster").name).collect()
+}
+
+/// What all resources have.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Named {
+    #[prost(string, tag = "1")]
+    name: String,
 }
 
 #[test]
@@ -500,6 +566,108 @@ fn references_to_files_and_other_servers_are_no_faults() {
     assert!(status == Some(0) && text.contains("`extra`, which is nowhere"), "{text}");
     let default = format!(", default_config: {{'@type': {tls}}}");
     assert_eq!(filter(&default), (Some(0), String::new()), "clients go on without it");
+}
+
+/// Each field around a resource is carried out, refused by name, or has no effect and says so.
+#[test]
+fn what_is_around_a_resource_is_carried_out_or_named() {
+    let api = crate::server::changed_api(&[
+        (
+            "discovery.proto",
+            "  repeated string aliases = 4;\n",
+            "  repeated string aliases = 4;\n  message CacheControl { bool do_not_cache = 1; }\n  \
+             google.protobuf.Duration ttl = 6;\n  CacheControl cache_control = 7;\n",
+        ),
+        (
+            "discovery.proto",
+            "import \"google/protobuf/any.proto\";\n",
+            "import \"google/protobuf/any.proto\";\nimport \"google/protobuf/duration.proto\";\n",
+        ),
+    ]);
+    let said = |text: &str| {
+        let (_folder, resources) = written(&[("a.yaml", text)]);
+        let ran = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+            .arg("check")
+            .arg("--api")
+            .arg(api.path())
+            .args(["--resources", &resources])
+            .output()
+            .expect("it starts");
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    let around = |more: &str| {
+        let inner = format!("{{'@type': {CDS}, name: a}}");
+        said(&format!(
+            "\"@type\": type.googleapis.com/envoy.service.discovery.v3.Resource\nname: b\n{more}\
+             resource: {inner}\n"
+        ))
+    };
+    assert_eq!(around("aliases: [c]\n"), (Some(0), String::new()));
+    for (more, status, line) in [
+        (
+            "ttl: 2s\n",
+            1,
+            "error: a.yaml:3:6: `ttl` is not carried out, and the resource would stay",
+        ),
+        (
+            "cache_control: {do_not_cache: true}\n",
+            1,
+            "error: a.yaml:3:16: `cache_control` is not carried out",
+        ),
+        (
+            "version: \"7\"\n",
+            0,
+            "warning: a.yaml:3:10: `version` has no effect: servers make their own",
+        ),
+    ] {
+        let (ended, text) = around(more);
+        assert!(ended == Some(status) && text.starts_with(line), "{more}: {ended:?} {text}");
+    }
+    let response = |said: &str| {
+        format!(
+            "\"@type\": type.googleapis.com/envoy.service.discovery.v3.DiscoveryResponse\n{said}\
+             resources: [{{'@type': {CDS}, name: a}}]\n"
+        )
+    };
+    assert_eq!(said(&response(&format!("type_url: {CDS}\n"))), (Some(0), String::new()));
+    let (status, text) = said(&response(&format!("type_url: {EDS}\n")));
+    let line = format!("a response of `{EDS}` has a resource of `{CDS}`");
+    assert!(status == Some(1) && text.contains(&line), "{text}");
+}
+
+/// A listener that asks for scopes, of which there is none, waits for them.
+#[test]
+fn scopes_that_nobody_serves_are_a_warning() {
+    let api = api_with_sources();
+    let tls = std::fs::read_to_string(api.path().join("tls.proto")).expect("it is there");
+    let scopes =
+        "message Scopes { envoy.config.core.v3.ConfigSource scoped_rds_config_source = 1; }\n";
+    std::fs::write(api.path().join("tls.proto"), format!("{tls}{scopes}")).expect("a file");
+    let http = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+    let said = |source: &str| {
+        let ty = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Scopes";
+        let scopes = format!("{{'@type': {ty}, scoped_rds_config_source: {{{source}}}}}");
+        let (_folder, resources) = written(&[(
+            "a.yaml",
+            &format!(
+                "\"@type\": type.googleapis.com/envoy.config.listener.v3.Listener\nname: in\n\
+                 filter_chains:\n- filters:\n  - name: http\n    typed_config:\n      \"@type\": {http}\n\
+                 \u{20}     http_filters: [{{name: scopes, typed_config: {scopes}}}]\n"
+            ),
+        )]);
+        let ran = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+            .arg("check")
+            .arg("--api")
+            .arg(api.path())
+            .args(["--resources", &resources])
+            .output()
+            .expect("it starts");
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    let (status, text) = said("ads: {}");
+    let line = "warning: a.yaml:1:1: the Listener `in` asks for every ScopedRouteConfiguration, and there is none; clients wait for it";
+    assert!(status == Some(0) && text.starts_with(line), "{text}");
+    assert_eq!(said("path_config_source: {path: x}"), (Some(0), String::new()));
 }
 
 #[test]

@@ -109,6 +109,35 @@ fn a_request_lists_the_versions_that_its_client_knows() {
     });
 }
 
+/// What older clients miss is said before it hurts: by `check` and in the log, with the file and the line.
+#[test]
+fn what_older_clients_miss_is_said_where_it_stands() {
+    let [newest, older] = releases();
+    let table = table(newest.path(), older.path());
+    let server = Server::with_api(
+        newest.path(),
+        &[("b.yaml", &cluster("b", 1)), ("node/me/a.yaml", &("# mine\n".to_owned() + &noted()))],
+        &["--clients", &table],
+    );
+    let line = format!(
+        "node/me/a.yaml:2:1: clients of `{}` do not get `envoy.config.cluster.v3.Cluster.note` of the \
+         Cluster `a`",
+        older.path().display()
+    );
+    let ran = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
+        .args(["check", "--clients", &table, "--api"])
+        .arg(newest.path())
+        .arg("--resources")
+        .arg(server.path(""))
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    let warnings: Vec<&str> = said.lines().filter(|it| it.starts_with("warning: ")).collect();
+    assert_eq!((ran.status.code(), warnings), (Some(0), vec![&*format!("warning: {line}")]));
+    let logged = [server.said.clone(), server.log()].concat();
+    assert!(logged.contains("do not get `envoy.config.cluster.v3.Cluster.note`"), "{logged}");
+}
+
 #[test]
 fn no_major_in_common_ends_the_stream_and_says_why() {
     run(async {
