@@ -16,8 +16,10 @@
 
 mod kills;
 mod laws;
+mod lives;
 #[path = "../../../abide-lint/tests/schemas/mod.rs"]
 mod schemas;
+mod sequences;
 mod values;
 
 use std::collections::BTreeMap;
@@ -62,6 +64,9 @@ struct Arguments {
     /// The number of damages to do to files of trees.
     #[arg(long, default_value_t = 10_000)]
     damages: u64,
+    /// The number of lives of clients of xDS, among servers that change, end and begin anew.
+    #[arg(long, default_value_t = 100_000)]
+    lives: u64,
     /// The number of runs that write, to end at a random system call and to repeat. This needs
     /// strace.
     #[arg(long, default_value_t = 0)]
@@ -87,6 +92,7 @@ fn try_laws(arguments: &Arguments) -> Result<bool> {
         laws::try_fixes(arguments.fixes, seed),
         laws::try_symbols(arguments.symbols, seed),
         laws::try_damages(arguments.damages, seed),
+        lives::try_lives(arguments.lives, seed),
         kills::try_kills(arguments.kills, seed, arguments.abide.as_deref()),
     ];
     parts.into_iter().try_fold(true, |sound, part| Ok(sound & part?))

@@ -5,6 +5,7 @@ mod delta;
 mod initialisation;
 mod interleavings;
 mod laws;
+mod lives;
 mod observer;
 mod script;
 mod state_of_the_world;
