@@ -427,14 +427,14 @@ impl ServerState {
         let state = self.state();
         let rolled_back = state.roll_back.iter().flat_map(|it| it.taken_back()).map(Into::into);
         let good = self.good();
-        let kept = good.served.iter().flat_map(|it| it.kept_for_stopped());
-        let last = good.past.iter().chain(&good.served).cloned();
-        let mut listings: Vec<Arc<ServedResources>> = Vec::new();
-        for listing in kept.chain(last) {
-            if listings.iter().all(|it| !Arc::ptr_eq(it.files(), listing.files())) {
-                listings.push(listing);
-            }
-        }
+        let last: Vec<_> = good.past.iter().chain(&good.served).cloned().collect();
+        let is_last = |kept: &Arc<ServedResources>| {
+            last.iter().any(|it| Arc::ptr_eq(it.files(), kept.files()))
+        };
+        let mut listings: Vec<_> =
+            good.served.iter().flat_map(|it| it.kept_for_stopped()).collect();
+        listings.retain(|it| !is_last(it));
+        listings.extend(last);
         let listings = listings.iter();
         let state = SavedState {
             listings: listings.map(|it| SavedListing::new(it.revision(), it.files())).collect(),
