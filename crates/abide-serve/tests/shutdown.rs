@@ -455,7 +455,7 @@ fn a_bootstrap_names_a_host() {
         command.args(["--xds-address", address, "--xds-port", "18000"]).args(more);
         command.output().unwrap()
     };
-    for address in ["/run/xds.sock", "unix:/run/x", "a b", "", "a..b", "http://a"] {
+    for address in ["/run/xds.sock", "unix:", "unix:x", "a b", "", "a..b", "http://a"] {
         let output = write(address, &[]);
         assert_eq!(output.status.code(), Some(2), "{address}");
         assert!(
@@ -467,6 +467,45 @@ fn a_bootstrap_names_a_host() {
     for address in ["abide", "abide.example.", "10.0.0.1", "::1", "a_b.c"] {
         assert_eq!(write(address, &[]).status.code(), Some(0), "{address}");
     }
+    // A socket of this machine has no port, and is named by nobody who looks names up.
+    let place =
+        ["bootstrap", folder.path().join("socket.json").to_str().unwrap()].map(str::to_owned);
+    let at_socket = |more: &[&str]| {
+        let address = ["--xds-address", "unix:/run/abide/xds.sock"];
+        Command::new(BINARY).args(&place).args(address).args(more).output().unwrap()
+    };
+    assert_eq!(at_socket(&[]).status.code(), Some(0), "{}", said(&at_socket(&[])));
+    let text = std::fs::read_to_string(&place[1]).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let cluster = &value["static_resources"]["clusters"][0];
+    assert_eq!(cluster["type"], "STATIC");
+    let endpoint = &cluster["load_assignment"]["endpoints"][0]["lb_endpoints"][0]["endpoint"];
+    assert_eq!(endpoint["address"]["pipe"]["path"], "/run/abide/xds.sock");
+    let tls = ["--envoy-cafile", "a", "--envoy-cert-file", "b", "--envoy-key-file", "c"];
+    let refused = at_socket(&tls);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said(&refused).contains("without TLS"), "{}", said(&refused));
+    let without = Command::new(BINARY).args(&place).args(["--xds-address", "abide"]).output();
+    assert!(said(&without.unwrap()).contains("`--xds-port PORT`"));
+    // Flags of manifests that others wrote.
+    let others = [
+        "--admin-address=/admin/admin.sock",
+        "--dns-lookup-family=v4",
+        "--overload-max-heap=1000000000",
+        "--overload-dowstream-max-conn=5000",
+        "--namespace=edge",
+    ];
+    let output = write("abide", &others);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let text = std::fs::read_to_string(folder.path().join("envoy.json")).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["admin"]["address"]["pipe"]["path"], "/admin/admin.sock");
+    let clusters = &value["static_resources"]["clusters"];
+    assert_eq!(clusters[0]["dns_lookup_family"], "V4_ONLY");
+    let monitors = &value["overload_manager"]["resource_monitors"];
+    assert_eq!(monitors[0]["typed_config"]["max_heap_size_bytes"], 1_000_000_000);
+    assert_eq!(monitors[1]["typed_config"]["max_active_downstream_connections"], 5000);
+    assert_eq!(value["overload_manager"]["actions"][1]["triggers"][0]["threshold"]["value"], 0.98);
     // Certificates in files of their own are read again when they change.
     let resources = folder.path().join("resources");
     let flags = ["--envoy-cafile", "ca", "--envoy-cert-file", "crt", "--envoy-key-file", "key"];

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tracing::error;
 
 use crate::error::Error;
+use crate::transport::UNIX;
 
 /// The cluster that the proxy finds the management server in.
 const SERVER: &str = "abide-serve";
@@ -32,13 +33,13 @@ pub(crate) struct BootstrapArgs {
     /// The file to write
     file: PathBuf,
 
-    /// The host of the management server
+    /// The host of the management server, or `unix:PATH` for its socket on the same machine
     #[arg(long, value_name = "HOST", value_parser = parse_host)]
     xds_address: String,
 
-    /// The port of the management server
+    /// The port of the management server, unless it is at a socket
     #[arg(long, value_name = "PORT")]
-    xds_port: u16,
+    xds_port: Option<u16>,
 
     /// Who signs the certificate of the management server; the connection is then encrypted
     #[arg(long, value_name = "FILE", requires_all = ["envoy_cert_file", "envoy_key_file"])]
@@ -55,6 +56,27 @@ pub(crate) struct BootstrapArgs {
     /// The admin port of the proxy, which only its own host can reach
     #[arg(long, value_name = "PORT", default_value_t = 9001)]
     admin_port: u16,
+
+    /// The host of the admin port, or the path of a socket that takes its place
+    #[arg(long, value_name = "HOST", default_value = "127.0.0.1")]
+    admin_address: String,
+
+    /// Which addresses the proxy looks up of the management server
+    #[arg(long, value_name = "FAMILY", default_value = "auto", value_parser = ["auto", "v4", "v6", "all"])]
+    dns_lookup_family: String,
+
+    /// How many bytes of memory the proxy may have; from 95 % on it gives back what it can, from 98 % on
+    /// it takes no requests
+    #[arg(long, value_name = "BYTES")]
+    overload_max_heap: Option<u64>,
+
+    /// How many connections clients may have to the proxy
+    #[arg(long, value_name = "N", alias = "overload-dowstream-max-conn")]
+    overload_downstream_max_conn: Option<u64>,
+
+    /// The namespace, for manifests that name it: it changes nothing
+    #[arg(long, value_name = "NAME", hide = true)]
+    namespace: Option<String>,
 
     /// The port for /ready and /stats, which probes and Prometheus can reach
     #[arg(long, value_name = "PORT", default_value_t = 8002)]
@@ -80,24 +102,37 @@ fn parse_host(text: &str) -> Result<String, Error> {
         (1..64).contains(&it.len()) && it.chars().all(is_inner)
     };
     let is_name = text.len() < 254 && text.trim_end_matches('.').split('.').all(is_label);
-    match is_name || text.parse::<IpAddr>().is_ok() {
+    let is_socket =
+        text.strip_prefix(UNIX).is_some_and(|it| it.starts_with('/') || it.starts_with('@'));
+    match is_socket || is_name || text.parse::<IpAddr>().is_ok() {
         true => Ok(text.to_owned()),
         false => Err(Error::Argument(
-            "expected the name or the IP address of a host, such as `abide.example`: a proxy asks the \
-             management server over TCP"
+            "expected the name or the IP address of a host, such as `abide.example`, or the path of a \
+             socket, such as `unix:/run/abide/xds.sock`"
                 .to_owned(),
         )),
     }
 }
 
 pub(crate) fn bootstrap(args: &BootstrapArgs) -> ExitCode {
+    let Some(place) = place(args) else {
+        error!(context = "bootstrap", "name the port of the management server: `--xds-port PORT`");
+        return ExitCode::from(2);
+    };
+    if args.xds_address.starts_with(UNIX) && args.envoy_cafile.is_some() {
+        error!(
+            context = "bootstrap",
+            "a socket is spoken to without TLS: leave the certificates out"
+        );
+        return ExitCode::from(2);
+    }
     let folder = args.resources_dir.as_deref().map(|it| (it, fs::create_dir_all(it)));
     if let Some((folder, Err(error))) = folder {
         error!(context = "bootstrap", "cannot make `{}`: {error}", folder.display());
         return ExitCode::FAILURE;
     }
     // The bootstrap comes last: it names the others.
-    let files = secret_files(args).into_iter().chain([(args.file.clone(), text(args))]);
+    let files = secret_files(args).into_iter().chain([(args.file.clone(), text(args, &place))]);
     for (path, text) in files {
         if let Err(error) = write(&path, &text) {
             error!(context = "bootstrap", "cannot write `{}`: {error}", path.display());
@@ -185,11 +220,12 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-fn text(args: &BootstrapArgs) -> String {
+fn text(args: &BootstrapArgs, place: &Value) -> String {
     let source = json!({ "ads": {}, "resource_api_version": "V3" });
     let api = if args.delta { "DELTA_GRPC" } else { "GRPC" };
-    let bootstrap = json!({
-        "admin": { "address": address("127.0.0.1", args.admin_port) },
+    let admin = admin_place(args);
+    let mut bootstrap = json!({
+        "admin": { "address": admin },
         "dynamic_resources": {
             "ads_config": {
                 "api_type": api,
@@ -201,16 +237,79 @@ fn text(args: &BootstrapArgs) -> String {
             "lds_config": source,
         },
         "static_resources": {
-            "clusters": [server(args), cluster(ADMIN, "STATIC", "127.0.0.1", args.admin_port)],
+            "clusters": [server(args, place), cluster(ADMIN, "STATIC", &admin)],
             "listeners": [stats(args.stats_port)],
         },
     });
+    if let Some(manager) = overload_manager(args) {
+        bootstrap["overload_manager"] = manager;
+    }
     format!("{bootstrap:#}\n")
 }
 
+/// The address of the admin port, or its socket.
+fn admin_place(args: &BootstrapArgs) -> Value {
+    let path = args.admin_address.strip_prefix(UNIX).unwrap_or(&args.admin_address);
+    match path.starts_with('/') {
+        true => json!({ "pipe": { "path": path, "mode": 0o600 } }),
+        false => address(&args.admin_address, args.admin_port),
+    }
+}
+
+/// What the proxy does before it has no more memory, or too many connections.
+fn overload_manager(args: &BootstrapArgs) -> Option<Value> {
+    let monitor = |name: &str, ty: &str, key: &str, limit: u64| {
+        let ty = format!("type.googleapis.com/envoy.extensions.resource_monitors.{ty}");
+        json!({ "name": name, "typed_config": { "@type": ty, key: limit } })
+    };
+    let heap = "envoy.resource_monitors.fixed_heap";
+    let heaps = args
+        .overload_max_heap
+        .map(|limit| monitor(heap, "fixed_heap.v3.FixedHeapConfig", "max_heap_size_bytes", limit));
+    let connections = args.overload_downstream_max_conn.map(|limit| {
+        let ty = "downstream_connections.v3.DownstreamConnectionsConfig";
+        let name = "envoy.resource_monitors.global_downstream_max_connections";
+        monitor(name, ty, "max_active_downstream_connections", limit)
+    });
+    let monitors: Vec<Value> = heaps.iter().chain(&connections).cloned().collect();
+    if monitors.is_empty() {
+        return None;
+    }
+    let action = |name: &str, share: f64| {
+        let trigger = json!({ "name": heap, "threshold": { "value": share } });
+        json!({ "name": format!("envoy.overload_actions.{name}"), "triggers": [trigger] })
+    };
+    let actions =
+        heaps.map(|_| vec![action("shrink_heap", 0.95), action("stop_accepting_requests", 0.98)]);
+    Some(json!({
+        "refresh_interval": "0.25s",
+        "resource_monitors": monitors,
+        "actions": actions.unwrap_or_default(),
+    }))
+}
+
+/// The address of the management server; `None` of a host without a port.
+fn place(args: &BootstrapArgs) -> Option<Value> {
+    match args.xds_address.strip_prefix(UNIX) {
+        Some(path) => Some(json!({ "pipe": { "path": path } })),
+        None => Some(address(&args.xds_address, args.xds_port?)),
+    }
+}
+
 /// The cluster of the management server.
-fn server(args: &BootstrapArgs) -> Value {
-    let mut cluster = cluster(SERVER, "STRICT_DNS", &args.xds_address, args.xds_port);
+fn server(args: &BootstrapArgs, place: &Value) -> Value {
+    // There is nothing to look up of a path.
+    let kind = if args.xds_address.starts_with(UNIX) { "STATIC" } else { "STRICT_DNS" };
+    let mut cluster = cluster(SERVER, kind, place);
+    if kind == "STRICT_DNS" {
+        cluster["dns_lookup_family"] = match &*args.dns_lookup_family {
+            "v4" => "V4_ONLY",
+            "v6" => "V6_ONLY",
+            "all" => "ALL",
+            _ => "AUTO",
+        }
+        .into();
+    }
     cluster["typed_extension_protocol_options"] = json!({
         "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
             "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
@@ -235,14 +334,14 @@ fn server(args: &BootstrapArgs) -> Value {
     cluster
 }
 
-fn cluster(name: &str, kind: &str, host: &str, port: u16) -> Value {
+fn cluster(name: &str, kind: &str, place: &Value) -> Value {
     json!({
         "name": name,
         "type": kind,
         "connect_timeout": "5s",
         "load_assignment": {
             "cluster_name": name,
-            "endpoints": [{ "lb_endpoints": [{ "endpoint": { "address": address(host, port) } }] }],
+            "endpoints": [{ "lb_endpoints": [{ "endpoint": { "address": place } }] }],
         },
     })
 }
