@@ -3,9 +3,10 @@
 mod home;
 mod page;
 mod pages;
+mod process_stats;
 mod runtime;
 mod stats;
 mod tokens;
 
-pub(crate) use self::pages::routes;
+pub(crate) use self::pages::{routes, status_routes};
 pub(crate) use self::tokens::Tokens;

@@ -14,9 +14,11 @@ mod channel;
 mod counter_file;
 mod messages;
 mod predecessor;
+mod service_manager;
 mod start;
 mod successor;
 
 pub(crate) use self::args::RestartArgs;
+pub(crate) use self::service_manager::{ServiceState, notify_service_manager};
 pub(crate) use self::start::{Start, start, take_state};
 pub(crate) use self::successor::Successors;

@@ -802,3 +802,40 @@ fn what_operators_set_and_what_was_counted_by_type_goes_on() {
     next.says("the process before is gone");
     page_that_says(&next, &its, "/ready", "DRAINING: health checks are to fail");
 }
+
+/// What systemd is told by the units that run servers.
+#[test]
+fn systemd_is_told_when_clients_may_come_and_when_they_leave() {
+    use std::os::unix::net::UnixDatagram;
+    let world = World::new();
+    let path = world.folder.path().join("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(LONG)).unwrap();
+    let next = || {
+        let mut bytes = [0; 4096];
+        let length = socket.recv(&mut bytes).expect("it says something");
+        String::from_utf8(bytes[..length].to_vec()).unwrap()
+    };
+    let start = |epoch: &str| {
+        let mut command = Command::new(SERVER);
+        command.env("NOTIFY_SOCKET", &path);
+        world.spawn(command, &[FAST, &["--restart-epoch", epoch]].concat())
+    };
+    let first = start("0");
+    let ready = next();
+    assert!(ready.starts_with("READY=1\nSTATUS=gRPC at 127.0.0.1:"), "{ready}");
+    let mut second = start("1");
+    let reloading = next();
+    assert!(reloading.starts_with("RELOADING=1\nMONOTONIC_USEC="), "{reloading}");
+    assert!(next().starts_with("READY=1\n"));
+    // The one before ends, and the service does not.
+    first.says("as the process that took over asked");
+    // A start that fails leaves the service as it was.
+    world.put("a.yaml", "name: [");
+    assert_eq!(start("2").wait().code(), Some(2));
+    assert!(next().starts_with("RELOADING=1\n"));
+    assert!(next().starts_with("READY=1\nSTATUS=the last start failed"));
+    second.signal(Signal::TERM);
+    assert!(next().starts_with("STOPPING=1\n"));
+    assert_eq!(second.wait().code(), Some(0));
+}

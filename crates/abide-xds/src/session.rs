@@ -212,6 +212,11 @@ impl Session {
         })
     }
 
+    /// Returns true if the client accepted all that it was sent. What is held back for it is not sent yet.
+    pub fn has_accepted_all(&self) -> bool {
+        self.topics.values().all(|it| !it.is_in_flight() && it.refusal.is_none())
+    }
+
     /// Lists what the client has, by type.
     pub fn status(&self) -> Vec<TypeStatus> {
         self.topics.iter().map(|((_, url), topic)| topic.status(url)).collect()

@@ -128,7 +128,7 @@ pub struct Deferred {
 }
 
 /// The state of one type at a client.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct TypeStatus {
     /// The type.
     pub type_url: Arc<str>,
@@ -140,6 +140,12 @@ pub struct TypeStatus {
     pub refused: Option<Refusal>,
     /// Resources that are not sent yet.
     pub held_back: Vec<Deferred>,
+    /// The number of names that it asks for; `None`: for all there are.
+    pub names: Option<usize>,
+    /// The resources that it was sent, accepted or not.
+    pub sent_resources: Arc<Collection>,
+    /// Those of them that it accepted.
+    pub accepted_resources: Arc<Collection>,
 }
 
 impl TypeState {
@@ -532,6 +538,9 @@ impl TypeState {
             accepted: self.accepted_version.clone(),
             refused: self.refusal.clone(),
             held_back: self.held_back.clone(),
+            names: (!self.subscription.is_wildcard()).then(|| self.subscription.len()),
+            sent_resources: Arc::clone(self.sent.as_ref().unwrap_or(Collection::nothing())),
+            accepted_resources: Arc::clone(&self.accepted),
         }
     }
 }

@@ -42,6 +42,13 @@ const has = (client, test) => types(client).some(([, type]) => test(type));
 const refuses = (client) => has(client, (it) => it.nacked);
 const waits = (client) => has(client, (it) => it.held_back.length);
 const starts = (client) => !!client.initialisation && !["initialised", "answered"].includes(client.initialisation.phase);
+// The certificate says more than an address does.
+const origin = (client) => [client.certificate && client.certificate.subject, client.peer].filter(Boolean).join(", ");
+const since = (client) => (client.since || "").replace("T", " ").replace(/(\.\d+)?Z$/, "");
+function bytes(number) {
+  const unit = ["B", "KB", "MB", "GB"].findIndex((_, at) => number < 1000 ** (at + 1) || at === 3);
+  return `${(number / 1000 ** unit).toLocaleString("en", { maximumFractionDigits: 1 })} ${["B", "KB", "MB", "GB"][unit]}`;
+}
 const misses = (client) => has(client, (it) => it.dropped.length);
 const fits = (client) => types(client).every(([, it]) => state(it) === "up to date");
 
@@ -120,7 +127,7 @@ function showFacts() {
 
 function showClients() {
   const words = by("query").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (it) => `${it.node} ${it.cluster} ${it.user_agent} ${it.transport}`.toLowerCase();
+  const text = (it) => `${it.node} ${it.cluster} ${it.user_agent} ${it.transport} ${origin(it)}`.toLowerCase();
   const found = clients.filter((it) => words.every((word) => text(it).includes(word)));
   // Who needs a look comes first.
   const rank = (it) => (refuses(it) ? 0 : waits(it) ? 1 : fits(it) ? 3 : 2);
@@ -131,7 +138,8 @@ function showClients() {
       return make("li", COLORS[its], `${SIGNS[its]} ${brief(url)} ${its}`);
     }));
     return make("tr", "", cell("th", "", client.node || "(no id)", "row"), cell("td", "", client.cluster), cell("td", "", release(client)),
-      make("td", "", client.transport), make("td", "", list));
+      make("td", "", [client.transport, client.variant].filter(Boolean).join(" ")), cell("td", "", origin(client)),
+      make("td", "", since(client)), make("td", "number", client.counts ? bytes(client.counts.bytes) : ""), make("td", "", list));
   });
   by("clients").tBodies[0].replaceChildren(...rows);
   const said = found.length > rows.length ? `${count(rows.length)} of ${count(found.length)} are shown` : many(found.length, "client");

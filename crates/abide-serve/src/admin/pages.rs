@@ -11,14 +11,16 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::page::{MAX_BODY, Pages, page};
 use super::tokens::{Tokens, guard};
 use super::{home, runtime, stats};
-use crate::clients::{ClientService, ClientState, ConnectedClient, ServerState};
+use crate::clients::{ClientService, ClientState, ConnectedClient, ServerState, StreamCounts};
 use crate::listeners::AllowedHosts;
 use crate::resources::Apis;
+use crate::transport::CertificateFacts;
 
 /// A page: its path, what it does, and how it is asked for.
 type Page = (&'static str, &'static str, MethodRouter<Arc<ServerState>>);
@@ -67,6 +69,25 @@ pub(crate) fn routes(
         None => pages,
     };
     pages.layer(from_fn_with_state(names, from_here))
+}
+
+/// The pages for probes and Prometheus: nothing changes there, and nothing is said about clients.
+pub(crate) fn status_routes(fleet: Arc<ServerState>) -> Router {
+    let nothing = || async { (StatusCode::NOT_FOUND, "there is /ready and /stats/prometheus\n") };
+    Router::new()
+        .route("/ready", get(ready_in_a_word))
+        .route("/stats/prometheus", get(stats::prometheus))
+        .fallback(nothing)
+        .with_state(fleet)
+}
+
+/// The same as `/ready` without the reasons, which name files and clients.
+async fn ready_in_a_word(State(fleet): Pages) -> impl IntoResponse {
+    match (fleet.is_ready(), fleet.drains().is_some()) {
+        (true, _) => (StatusCode::OK, "LIVE\n"),
+        (false, true) => (StatusCode::SERVICE_UNAVAILABLE, "DRAINING\n"),
+        (false, false) => (StatusCode::SERVICE_UNAVAILABLE, "NOT READY\n"),
+    }
 }
 
 fn open_pages(fleet: Arc<ServerState>) -> Router {
@@ -203,6 +224,9 @@ fn client(apis: &Apis, client: &ConnectedClient, taken_back: &[RolledBack]) -> V
             loss.dropped.iter().map(|field| json!({"name": **name, "field": field}))
         });
         put("dropped", Some(dropped.collect()));
+        // What it asks for without names is all there is.
+        put("names", it.names.map(Value::from));
+        put("resources", Some(it.sent_resources.len().into()));
         let back = taken_back.iter().filter(|back| {
             back.release == release && back.resource.type_url == apis.types().newest_url(&it.type_url)
         });
@@ -216,7 +240,7 @@ fn client(apis: &Apis, client: &ConnectedClient, taken_back: &[RolledBack]) -> V
         let version = it.version.as_ref().and_then(BuildVersion::written);
         json!({"name": it.name, "category": it.category, "version": version})
     });
-    let service = match client.protocol {
+    let service = match client.origin.service {
         ClientService::Discovery => "discovery",
         ClientService::Health => "health",
     };
@@ -229,8 +253,30 @@ fn client(apis: &Apis, client: &ConnectedClient, taken_back: &[RolledBack]) -> V
         "node": client.node.id,
         "cluster": client.node.cluster,
         "user_agent": release,
-        "transport": client.transport,
+        "transport": client.origin.transport,
+        "variant": client.origin.variant.name(),
+        "peer": client.origin.peer.address,
+        "certificate": client.origin.peer.certificate.as_ref().map(certificate),
+        "since": client.since.to_string(),
+        "counts": client.traffic().map(counts),
+        "behind_seconds": client.time_behind().map(|it| it.as_secs_f64()),
         "types": types.collect::<Map<_, _>>(),
+    })
+}
+
+/// Renders the certificate that a client showed.
+fn certificate(it: &CertificateFacts) -> Value {
+    let end = Timestamp::from_second(it.end).ok().map(|it| it.to_string());
+    json!({"subject": it.subject, "names": it.names, "end": end})
+}
+
+/// Renders what went over a stream.
+fn counts(it: StreamCounts) -> Value {
+    json!({
+        "requests": it.requests,
+        "responses": it.responses,
+        "nacks": it.nacks,
+        "bytes": it.bytes,
     })
 }
 

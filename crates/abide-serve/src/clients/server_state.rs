@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use abide_instance::runtime::Runtime;
@@ -11,19 +11,21 @@ use abide_xds::wire::{Node, VersionedTypeUrl, one_line, simple_name};
 use abide_xds::{
     ClientProfile, Initialisation, Refusal, Resource, RollBack, RolledBack, SharedNames, View,
 };
+use jiff::Timestamp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use super::convergence::Convergence;
 use super::expected::ExpectedClients;
 use super::leases::{Lease, Leases};
 use super::saved_state::{SavedListing, SavedState};
-use super::shared_session::{ClientState, SharedSession};
+use super::shared_session::{ClientState, SharedSession, StreamCounts};
 use super::traffic::{TrafficCounter, TrafficCounters};
 use super::usage::VersionUsage;
 use crate::error::Error;
 use crate::limits::{Limits, SecondStream};
-use crate::listeners::Connections;
+use crate::listeners::{Connections, Peer};
 use crate::resources::{Apis, Audience, Group, Groups, Overrides, ResourceFile, ServedResources};
-use crate::transport::{EncodingCache, MemoryBudget};
+use crate::transport::{EncodingCache, MemoryBudget, ReloadingTls};
 
 /// The number of listings that the next process gets, to go back to.
 const MAX_SAVED: usize = 4;
@@ -56,6 +58,10 @@ pub(crate) struct ServerState {
     /// The aggregated streams, by node.
     aggregated: Leases<String>,
     started: Instant,
+    /// The same by the clock of the wall.
+    pub(crate) started_at: Timestamp,
+    /// The certificate that clients are shown, if they are shown any.
+    tls: OnceLock<Arc<ReloadingTls>>,
 }
 
 /// The resources that are made into what is served. They are locked until that is done, after
@@ -144,12 +150,44 @@ pub(crate) enum ClientService {
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectedClient {
     pub(crate) node: Node,
-    /// `v2` or `v3`.
-    pub(crate) transport: &'static str,
-    pub(crate) protocol: ClientService,
+    pub(crate) origin: ClientOrigin,
+    /// The time at which it came.
+    pub(crate) since: Timestamp,
     /// An explanation, if it is not expected here.
     pub(crate) surprise: Option<String>,
     seen: ClientView,
+}
+
+/// The variant of the protocol that a client speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Variant {
+    /// The state of the world, on a stream.
+    Sotw,
+    /// Changes alone, on a stream.
+    Delta,
+    /// Polls.
+    Rest,
+}
+
+impl Variant {
+    /// Its name in pages and metrics.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Variant::Sotw => "sotw",
+            Variant::Delta => "delta",
+            Variant::Rest => "rest",
+        }
+    }
+}
+
+/// The way by which a client came.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientOrigin {
+    /// `v2` or `v3`.
+    pub(crate) transport: &'static str,
+    pub(crate) service: ClientService,
+    pub(crate) variant: Variant,
+    pub(crate) peer: Arc<Peer>,
 }
 
 /// A view of what a client has.
@@ -171,6 +209,22 @@ impl ConnectedClient {
             ClientView::Nowhere => ClientState::default(),
             ClientView::Stream(talk) => talk.client_state(),
             ClientView::Poll(_, has) => has.clone(),
+        }
+    }
+
+    /// Returns how long it has not accepted what it was sent; `None` if it has.
+    pub(crate) fn time_behind(&self) -> Option<Duration> {
+        match &self.seen {
+            ClientView::Stream(talk) => talk.time_behind(),
+            ClientView::Nowhere | ClientView::Poll(..) => None,
+        }
+    }
+
+    /// Returns the counts of its stream, if it has one.
+    pub(crate) fn traffic(&self) -> Option<StreamCounts> {
+        match &self.seen {
+            ClientView::Stream(talk) => Some(talk.traffic.counts()),
+            ClientView::Nowhere | ClientView::Poll(..) => None,
         }
     }
 
@@ -204,6 +258,7 @@ pub(crate) struct ServerCounters {
     pub(crate) streams_refused: AtomicU64,
     pub(crate) streams_stalled: AtomicU64,
     pub(crate) traffic: TrafficCounters,
+    pub(crate) convergence: Convergence,
     /// The counts of the processes before this one, by name.
     past: Mutex<BTreeMap<String, u64>>,
     pub(crate) streams_second: AtomicU64,
@@ -229,12 +284,12 @@ impl ServerCounters {
         }
     }
 
-    /// Counts a response with its resources.
+    /// Counts a response with its resources, and returns how many bytes these have.
     pub(crate) fn count_response<'r>(
         &self,
         type_url: &str,
         resources: impl ExactSizeIterator<Item = &'r Arc<Resource>>,
-    ) {
+    ) -> usize {
         increment(&self.responses);
         let count = resources.len();
         let bytes = resources.map(|resource| resource.body.len()).sum();
@@ -244,6 +299,7 @@ impl ServerCounters {
             (TrafficCounter::Bytes, bytes),
         ];
         self.traffic.add(type_url, &counts);
+        bytes
     }
 
     /// Each with its name and what it counts, without those of [`TrafficCounters`].
@@ -308,6 +364,7 @@ impl ServerCounters {
     /// Counts on from what the processes before this one have counted by now.
     fn inherit(&self, past: BTreeMap<String, u64>) {
         self.traffic.inherit(&past);
+        self.convergence.inherit(&past);
         *self.past.lock().unwrap_or_else(PoisonError::into_inner) = past;
     }
 }
@@ -351,6 +408,8 @@ impl ServerState {
             places,
             aggregated: Leases::default(),
             started: Instant::now(),
+            started_at: Timestamp::now(),
+            tls: OnceLock::new(),
         }
     }
 
@@ -489,7 +548,10 @@ impl ServerState {
     /// All counters that the next process goes on with, by name.
     pub(crate) fn counters_by_name(&self) -> BTreeMap<String, u64> {
         let own = self.counters.all().into_iter().map(|(name, _, value)| (name.to_owned(), value));
-        own.chain(self.counters.traffic.by_name()).chain(self.usage.by_name()).collect()
+        own.chain(self.counters.traffic.by_name())
+            .chain(self.counters.convergence.by_name())
+            .chain(self.usage.by_name())
+            .collect()
     }
 
     /// Subscribes to verdicts about resources.
@@ -508,7 +570,7 @@ impl ServerState {
             Some(before) => served.after(&before),
             None => served.descended_from(good.inherited.clone()),
         };
-        self.served.send_replace(Some(Arc::new(now)));
+        self.served.send_replace(Some(Arc::new(now.published_at(Instant::now()))));
     }
 
     /// Sets keys of runtime above all layers that are served; empty values take back what was
@@ -647,9 +709,21 @@ impl ServerState {
         state.file_output = error.map(|it| (it, since.unwrap_or_else(Instant::now)));
     }
 
+    /// Watches the certificate that clients are shown.
+    pub(crate) fn watch_certificate(&self, tls: &Arc<ReloadingTls>) {
+        // It is called once, at the start.
+        let _ = self.tls.set(Arc::clone(tls));
+    }
+
+    /// Returns the time at which the certificate that clients are shown ends, in seconds since 1970.
+    pub(crate) fn certificate_end(&self) -> Option<i64> {
+        tokio::task::block_in_place(|| self.tls.get()?.certificate_end())
+    }
+
     /// Lists what is not right and for how many seconds it has not been, each by its name at metrics;
     /// 0 for what is right.
-    pub(crate) fn troubles(&self) -> [(&'static str, &'static str, u64); 3] {
+    pub(crate) fn troubles(&self) -> [(&'static str, &'static str, u64); 4] {
+        let tls = tokio::task::block_in_place(|| self.tls.get()?.refused_since());
         let state = self.state();
         let seconds = |since: Option<Instant>| since.map_or(0, |it| it.elapsed().as_secs().max(1));
         [
@@ -667,6 +741,11 @@ impl ServerState {
                 "source.away_seconds",
                 "Seconds since the source of the resources cannot be read; 0 if it can.",
                 seconds(state.away_since),
+            ),
+            (
+                "tls.refused_seconds",
+                "Seconds since the files of the certificate cannot be used; 0 if they can.",
+                seconds(tls),
             ),
         ]
     }
@@ -833,8 +912,7 @@ impl ServerState {
         self: &Arc<ServerState>,
         admission: StreamPermit,
         node: Node,
-        transport: &'static str,
-        protocol: ClientService,
+        origin: ClientOrigin,
     ) -> ClientHandle {
         let surprise = self.expected.check_expected(&node);
         let mut state = self.state();
@@ -844,8 +922,8 @@ impl ServerState {
         }
         state.next += 1;
         let number = state.next;
-        let client =
-            ConnectedClient { node, transport, protocol, surprise, seen: ClientView::Nowhere };
+        let (since, seen) = (Timestamp::now(), ClientView::Nowhere);
+        let client = ConnectedClient { node, origin, since, surprise, seen };
         state.clients.insert(number, client);
         ClientHandle { fleet: Arc::clone(self), number, _admission: admission }
     }

@@ -1,6 +1,5 @@
 //! The grammar of the command line.
 
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use crate::clients::ExpectArgs;
 use crate::duration::parse_seconds;
 use crate::error::Error;
 use crate::limits::Limits;
-use crate::listeners::{AdminAddress, DrainArgs};
+use crate::listeners::{DrainArgs, ListenAddress};
 use crate::resources::{ApiArgs, JudgeArgs, SourceArgs};
 use crate::restart::RestartArgs;
 use crate::tools::{BootstrapArgs, ManagerArgs, RestarterArgs, ShutdownArgs};
@@ -68,12 +67,16 @@ pub(crate) struct Inputs {
 pub(crate) struct Serve {
     #[command(flatten)]
     pub(crate) inputs: Inputs,
-    /// The address of the gRPC services
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18000", value_parser = parse_address)]
-    pub(crate) grpc: SocketAddr,
-    /// The address of long polling over REST
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18080", value_parser = parse_address)]
-    pub(crate) http: SocketAddr,
+    /// The address of the gRPC services, or `unix:PATH` for a socket of this machine
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18000")]
+    pub(crate) grpc: ListenAddress,
+    /// The address of long polling over REST, or `unix:PATH`
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:18080")]
+    pub(crate) http: ListenAddress,
+    /// Who may open the sockets of `--grpc` and `--http`, as bits of permission: 660 is the owner and the
+    /// group
+    #[arg(long, value_name = "OCTAL", default_value = "600", value_parser = parse_mode)]
+    pub(crate) socket_mode: u32,
     /// How many seconds a poll may wait for something new
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = parse_seconds)]
     pub(crate) long_poll: Duration,
@@ -92,7 +95,12 @@ pub(crate) struct Serve {
     ///
     /// Whoever reaches them may do what they offer, unless there are tokens.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:19000")]
-    pub(crate) admin: AdminAddress,
+    pub(crate) admin: ListenAddress,
+    /// An address for probes and Prometheus, with `/ready` and `/stats/prometheus` alone
+    ///
+    /// It may be one that others can reach: nothing can be changed there, and nothing says who the clients are.
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) status: Option<ListenAddress>,
     /// A file with tokens, one a line, without which the admin pages show nothing
     ///
     /// A request has one as `authorization: Bearer TOKEN`, or as the password of a browser. The file
@@ -128,8 +136,8 @@ pub(crate) struct Serve {
     pub(crate) restart: RestartArgs,
 }
 
-/// Reads the address where to listen.
-fn parse_address(text: &str) -> Result<SocketAddr, Error> {
-    let wanted = "expected an IP address and a port, such as `127.0.0.1:18000`";
-    text.parse().map_err(|_| Error::Argument(wanted.to_owned()))
+/// Reads bits of permission, which never are those of anybody else than user, group and others.
+fn parse_mode(text: &str) -> Result<u32, Error> {
+    let mode = u32::from_str_radix(text, 8).ok().filter(|it| *it <= 0o777);
+    mode.ok_or_else(|| Error::Argument("expected three octal digits, such as `660`".to_owned()))
 }

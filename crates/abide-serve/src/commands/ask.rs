@@ -1,6 +1,7 @@
 //! `abide-serve ask`: what a client is served, as one poll over REST shows it.
 
 use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use super::logs::say;
 use crate::duration::parse_duration;
 use crate::error::Error;
-use crate::transport::{read_body, send_request};
+use crate::transport::{ClientTls, ClientTlsArgs, RequestTarget, UNIX, read_body, send_request_to};
 
 /// The number of bytes an answer may have.
 const MAX_ANSWER: usize = 256 << 20;
@@ -30,7 +31,8 @@ Examples:
   abide-serve ask
   abide-serve ask --major 2
   abide-serve ask --node-cluster canary
-  abide-serve ask endpoints --name service")]
+  abide-serve ask endpoints --name service
+  abide-serve ask --target https://abide.example:18080 --ca ca.pem --cert edge.pem --key edge.key")]
 pub(crate) struct AskArgs {
     /// What to ask for, as paths of REST have it: `clusters`, `endpoints`, `listeners`, `routes` …
     #[arg(value_name = "WHAT", default_value = "clusters")]
@@ -38,9 +40,15 @@ pub(crate) struct AskArgs {
     /// The name of a resource (repeatable); everything if nothing is named
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
-    /// The REST address of the server, which is that of its `--http`
-    #[arg(long, value_name = "HOST:PORT", value_parser = parse_target, default_value = "127.0.0.1:18080")]
-    target: String,
+    /// The REST address of the server, which is that of its `--http`: HOST:PORT, `https://HOST:PORT`, or
+    /// `unix:PATH`
+    #[arg(long, value_name = "ADDR", value_parser = parse_target, default_value = "127.0.0.1:18080")]
+    target: AskTarget,
+    #[command(flatten)]
+    tls: ClientTlsArgs,
+    /// A file with a token, to be sent as `authorization: Bearer TOKEN`
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
     /// How long to wait for an answer
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "30s")]
     wait: Duration,
@@ -55,24 +63,61 @@ pub(crate) struct AskArgs {
     node_cluster: String,
 }
 
-/// Reads the address of a server, which may be written as a URL without a path.
-fn parse_target(text: &str) -> Result<String, Error> {
-    if text.starts_with("https://") {
-        return Err(Error::Argument("this asks without TLS, at HOST:PORT".to_owned()));
+/// The address of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct AskTarget {
+    /// `HOST:PORT` or `unix:PATH`.
+    address: String,
+    has_tls: bool,
+}
+
+impl AskArgs {
+    /// The TLS to speak, if any.
+    fn client_tls(&self) -> Result<Option<ClientTls>, Error> {
+        match self.target.has_tls {
+            true => ClientTls::open(&self.tls).map(Some),
+            false if self.tls.is_given() => {
+                let message = "`--ca` and `--cert` are for `--target https://HOST:PORT`";
+                Err(Error::Argument(message.to_owned()))
+            }
+            false => Ok(None),
+        }
     }
-    let bare = text.strip_prefix("http://").map(|it| it.strip_suffix('/').unwrap_or(it));
-    let bare = bare.unwrap_or(text);
+}
+
+/// Reads the first token of a file, as `--admin-token-file` has it.
+fn read_token(path: &Path) -> Result<String, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| Error::cannot_read(path, error))?;
+    let mut lines = text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#'));
+    lines.next().map(str::to_owned).ok_or_else(|| Error::NoToken(path.to_owned()))
+}
+
+/// Reads the address of a server, which may be written as a URL without a path.
+fn parse_target(text: &str) -> Result<AskTarget, Error> {
+    if text.strip_prefix(UNIX).is_some_and(|it| !it.is_empty()) {
+        return Ok(AskTarget { address: text.to_owned(), has_tls: false });
+    }
+    let with_tls = text.strip_prefix("https://");
+    let bare = with_tls.or_else(|| text.strip_prefix("http://"));
+    let bare = bare.map_or(text, |it| it.strip_suffix('/').unwrap_or(it));
     let parts = bare.rsplit_once(':').filter(|(host, _)| !host.is_empty() && !host.contains('/'));
     match parts.is_some_and(|(_, port)| port.parse::<u16>().is_ok()) {
-        true => Ok(bare.to_owned()),
-        false => Err(Error::Argument("write it as HOST:PORT, such as 127.0.0.1:18080".to_owned())),
+        true => Ok(AskTarget { address: bare.to_owned(), has_tls: with_tls.is_some() }),
+        false => Err(Error::Argument(
+            "write it as HOST:PORT, such as 127.0.0.1:18080, `https://HOST:PORT`, or `unix:PATH`"
+                .to_owned(),
+        )),
     }
 }
 
 pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, Error> {
-    let AskArgs { what, name, target, major, wait, .. } = args;
+    let AskArgs { what, name, major, wait, .. } = args;
     let path = format!("/v{major}/discovery:{what}");
-    let url = format!("http://{target}{path}");
+    let tls = args.client_tls()?;
+    let token = args.token_file.as_deref().map(read_token).transpose()?;
+    let AskTarget { address, .. } = &args.target;
+    let target = RequestTarget { address, tls: tls.as_ref(), token: token.as_deref() };
+    let url = target.url() + &path;
     let wanted = match &**name {
         [] => "nothing".to_owned(),
         names => format!("nothing named `{}`", names.join("` or `")),
@@ -81,8 +126,9 @@ pub(super) async fn ask(args: &AskArgs) -> Result<ExitCode, Error> {
     let request = json!({"node": node, "resource_names": name}).to_string();
     let begin = Instant::now();
     let asked = async {
-        let response =
-            send_request(target, Method::POST, &path, request.into()).await.map_err(|error| {
+        let response = send_request_to(&target, Method::POST, &path, request.into())
+            .await
+            .map_err(|error| {
                 Error::NoAnswer(format!(
                     "{error}; `--target` is the address of the server's `--http`"
                 ))

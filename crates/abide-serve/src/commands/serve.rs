@@ -13,9 +13,9 @@ use crate::clients::{ExpectedClients, ServerState, StateFolder, save_on_change};
 use crate::error::Error;
 use crate::listeners::{AllowedHosts, Connections, Listener, ListenerKind, raise_fd_limit};
 use crate::resources::{Judge, Overrides, ResourceFile, open_source};
-use crate::restart::{Start, Successors};
+use crate::restart::{ServiceState, Start, Successors, notify_service_manager};
 use crate::streams::DiscoveryServices;
-use crate::transport::ReloadingTls;
+use crate::transport::{OWNER_ONLY, ReloadingTls};
 use crate::{restart, streams};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, Error> {
@@ -26,8 +26,24 @@ pub(super) fn serve(args: Serve) -> Result<ExitCode, Error> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(Error::Start)?;
-    runtime.block_on(run(args, judge))?;
-    Ok(ExitCode::SUCCESS)
+    let takes_over = args.restart.restart_epoch > 0;
+    if takes_over {
+        notify_service_manager(ServiceState::Reloading);
+    }
+    let ended = runtime.block_on(run(args, judge));
+    if ended.is_err() && takes_over {
+        notify_service_manager(ServiceState::Ready(
+            "the last start failed: the process before serves",
+        ));
+    }
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// Tells systemd that clients may come, as soon as something is served.
+async fn notify_when_ready(fleet: Arc<ServerState>, summary: String) {
+    if fleet.subscribe().wait_for(Option::is_some).await.is_ok() {
+        notify_service_manager(ServiceState::Ready(&summary));
+    }
 }
 
 async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
@@ -64,6 +80,9 @@ async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
     let tokens = args.admin_token_file.map(Tokens::open).transpose()?;
     let http_tls = ReloadingTls::open(&args.tls, ListenerKind::Http.protocol())?.map(Arc::new);
     let grpc_tls = ReloadingTls::open(&args.tls, ListenerKind::Grpc.protocol())?.map(Arc::new);
+    if let Some(tls) = &grpc_tls {
+        fleet.watch_certificate(tls);
+    }
     // Dropped when the thread ends, which it does not.
     let (reading, mut ended) = oneshot::channel::<()>();
     std::thread::spawn({
@@ -85,20 +104,32 @@ async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
         }
     }
     args.admin.warn(tokens.is_some());
-    let mut wanted = vec![(ListenerKind::Http, args.http), (ListenerKind::Grpc, args.grpc)];
-    wanted.extend(args.admin.tcp().map(|it| (ListenerKind::Admin, it)));
+    let mut asked = vec![
+        (ListenerKind::Http, &args.http),
+        (ListenerKind::Grpc, &args.grpc),
+        (ListenerKind::Admin, &args.admin),
+    ];
+    asked.extend(args.status.iter().map(|it| (ListenerKind::Status, it)));
+    let wanted: Vec<_> = asked.iter().filter_map(|(door, it)| Some((*door, it.tcp()?))).collect();
     let Start { listeners, predecessor, socket } = tokio::select! {
         it = restart::start(&args.restart, &wanted) => it?,
         () = signals.next() => return Ok(()),
     };
-    let local_admin = args.admin.listen(predecessor.is_some())?;
+    let mut sockets = Vec::new();
+    for &(door, address) in &asked {
+        let mode = if door == ListenerKind::Admin { OWNER_ONLY } else { args.socket_mode };
+        sockets.extend(address.listen(predecessor.is_some(), mode)?.map(|it| (door, it)));
+    }
     let address = |door| {
         let listener = listeners.iter().find(|it| it.door == door);
         // What has no listener here is at a path.
-        listener.map_or_else(|| args.admin.to_string(), Listener::address)
+        let path = asked.iter().find(|it| it.0 == door).map(|it| it.1.to_string());
+        listener.map(Listener::address).or(path).unwrap_or_default()
     };
-    let [admin, http, grpc] = ListenerKind::ALL.map(address);
-    tracing::info!(grpc, http, admin, epoch, "serving");
+    let [admin, http, grpc, status] = ListenerKind::ALL.map(address);
+    let status = (!status.is_empty()).then_some(status);
+    tracing::info!(grpc, http, admin, status, epoch, "serving");
+    let summary = format!("gRPC at {grpc}, REST at {http}, admin pages at {admin}");
     let listeners: Vec<Arc<Listener>> = listeners.into_iter().map(Arc::new).collect();
     let (is_alone, alone) = watch::channel(predecessor.is_none());
     let successors = match (args.restart.restart_socket.clone(), socket) {
@@ -111,30 +142,38 @@ async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
         _ => None,
     };
     let pages = |names| admin::routes(Arc::clone(&fleet), tokens.clone(), names);
-    if let Some(socket) = local_admin {
-        let (fleet, pages) = (Arc::clone(&fleet), pages(AllowedHosts::Any));
-        tokio::spawn(
-            async move { fleet.gates.receive_local(ListenerKind::Admin, socket, pages).await },
-        );
+    let polls = |names| streams::routes(Arc::clone(&fleet), args.long_poll, names);
+    for (door, socket) in sockets {
+        let services = DiscoveryServices::new(Arc::clone(&fleet));
+        let (polls, pages) = (polls(AllowedHosts::Any), pages(AllowedHosts::Any));
+        let status = admin::status_routes(Arc::clone(&fleet));
+        let fleet = Arc::clone(&fleet);
+        tokio::spawn(async move {
+            match door {
+                ListenerKind::Admin => fleet.gates.receive_local(door, socket, pages).await,
+                ListenerKind::Status => fleet.gates.receive_local(door, socket, status).await,
+                ListenerKind::Http => fleet.gates.receive_local(door, socket, polls).await,
+                ListenerKind::Grpc => fleet.gates.receive_local(door, socket, services).await,
+            }
+        });
     }
     for listener in listeners {
-        let fleet = Arc::clone(&fleet);
         let services = DiscoveryServices::new(Arc::clone(&fleet));
-        let polls = streams::routes(
-            Arc::clone(&fleet),
-            args.long_poll,
-            AllowedHosts::for_address(listener.asked),
-        );
+        let polls = polls(AllowedHosts::for_address(listener.asked));
         let pages = pages(AllowedHosts::for_address(listener.asked));
+        let status = admin::status_routes(Arc::clone(&fleet));
+        let fleet = Arc::clone(&fleet);
         let (http_tls, grpc_tls) = (http_tls.clone(), grpc_tls.clone());
         tokio::spawn(async move {
             match listener.door {
                 ListenerKind::Admin => fleet.gates.receive(listener, None, pages).await,
+                ListenerKind::Status => fleet.gates.receive(listener, None, status).await,
                 ListenerKind::Http => fleet.gates.receive(listener, http_tls, polls).await,
                 ListenerKind::Grpc => fleet.gates.receive(listener, grpc_tls, services).await,
             }
         });
     }
+    tokio::spawn(notify_when_ready(Arc::clone(&fleet), summary));
     let replacing = async {
         if let Some(predecessor) = predecessor {
             let shutdown_time = args.restart.parent_shutdown_time_s;
@@ -162,6 +201,7 @@ async fn run(args: Serve, judge: Judge) -> Result<(), Error> {
 
 /// Has all clients leave in order, unless a second signal says to end at once.
 async fn end(fleet: &ServerState, signals: &mut EndSignals) {
+    notify_service_manager(ServiceState::Stopping);
     tracing::info!(
         "told to end: clients leave, and nobody else may come; a second signal ends at once"
     );

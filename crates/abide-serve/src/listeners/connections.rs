@@ -26,10 +26,11 @@ use tokio_io_timeout::TimeoutStream;
 use tower_service::Service;
 
 use super::drain::{DrainArgs, DrainCause, DrainState, DrainType, age_limit};
+use super::peer::Peer;
 use super::peer_shares::{PeerShare, PeerShares};
 use crate::error::Error as ServerError;
 use crate::limits::Limits;
-use crate::transport::{ReloadingTls, SMALL};
+use crate::transport::{CertificateFacts, ReloadingTls, SMALL};
 
 /// The time that a connection which makes room for another one may take to be gone.
 const ROOM_PATIENCE: Duration = Duration::from_secs(1);
@@ -43,7 +44,7 @@ const IDLE: Duration = Duration::from_secs(600);
 const MAX_STREAMS: u32 = 1000;
 /// The number of bytes of all its streams that may come before they are read.
 const CONNECTION_WINDOW: u32 = 4 * SMALL as u32;
-/// The number of connections the admin port may have.
+/// The number of connections the admin port may have, and that for probes as well.
 const MAX_ADMIN_CONNECTIONS: usize = 100;
 /// The time for which nothing is accepted when the system has no more file descriptors.
 const EXHAUSTED: Duration = Duration::from_secs(1);
@@ -54,17 +55,19 @@ pub(crate) enum ListenerKind {
     Admin,
     Http,
     Grpc,
+    /// What of the admin pages changes nothing, for probes and Prometheus.
+    Status,
 }
 
 impl ListenerKind {
-    pub(crate) const ALL: [ListenerKind; 3] =
-        [ListenerKind::Admin, ListenerKind::Http, ListenerKind::Grpc];
+    pub(crate) const ALL: [ListenerKind; 4] =
+        [ListenerKind::Admin, ListenerKind::Http, ListenerKind::Grpc, ListenerKind::Status];
 
     /// Returns the protocol of its clients, as TLS names it.
     pub(crate) fn protocol(self) -> &'static [u8] {
         match self {
             ListenerKind::Grpc => b"h2",
-            ListenerKind::Http | ListenerKind::Admin => b"http/1.1",
+            ListenerKind::Http | ListenerKind::Admin | ListenerKind::Status => b"http/1.1",
         }
     }
 
@@ -74,6 +77,7 @@ impl ListenerKind {
             ListenerKind::Admin => "admin",
             ListenerKind::Http => "http",
             ListenerKind::Grpc => "grpc",
+            ListenerKind::Status => "status",
         }
     }
 }
@@ -196,6 +200,8 @@ pub(crate) struct Connections {
     shares: Arc<PeerShares>,
     /// The number of connections that one address may have.
     most_of_peer: usize,
+    /// Whoever fills this port keeps no operator from the admin pages.
+    status_places: Arc<Semaphore>,
     states: [watch::Sender<ListenerState>; ListenerKind::ALL.len()],
 }
 
@@ -217,6 +223,7 @@ impl Connections {
             admin_places: Arc::new(Semaphore::new(MAX_ADMIN_CONNECTIONS)),
             shares: Arc::default(),
             most_of_peer: limits.max_peer_connections.unwrap_or(usize::MAX),
+            status_places: Arc::new(Semaphore::new(MAX_ADMIN_CONNECTIONS)),
             states: Default::default(),
         }
     }
@@ -225,6 +232,7 @@ impl Connections {
     fn places(&self, door: ListenerKind) -> &Arc<Semaphore> {
         match door {
             ListenerKind::Admin => &self.admin_places,
+            ListenerKind::Status => &self.status_places,
             ListenerKind::Http | ListenerKind::Grpc => &self.places,
         }
     }
@@ -237,7 +245,7 @@ impl Connections {
         address: IpAddr,
         was_full: &mut bool,
     ) -> Option<Connection> {
-        if door == ListenerKind::Admin {
+        if !CLIENTS.contains(&door) {
             return self.begin(door, was_full);
         }
         let address = peer_key(address);
@@ -273,10 +281,15 @@ impl Connections {
         }
         *was_full = is_full;
         let mut connection = Connection::begin(self.state(door).subscribe(), place?, self.patience);
-        // Nobody balances connections of the admin port.
-        let limit = self.args.max_connection_age_s.filter(|_| door != ListenerKind::Admin);
+        // Nobody balances connections of operators.
+        let limit = self.args.max_connection_age_s.filter(|_| CLIENTS.contains(&door));
         connection.ends = limit.map(|it| connection.came + age_limit(connection.number, it));
         Some(connection)
+    }
+
+    /// Returns the number of connections that clients have open, and the number that they may have.
+    pub(crate) fn occupancy(&self) -> (usize, usize) {
+        (self.most.saturating_sub(self.places.available_permits()), self.most)
     }
 
     /// Returns the time that connections have to leave.
@@ -306,7 +319,7 @@ impl Connections {
     /// health checks fail.
     fn drain_type(&self, door: ListenerKind) -> DrainType {
         match door {
-            ListenerKind::Admin => DrainType::ModifyOnly,
+            ListenerKind::Admin | ListenerKind::Status => DrainType::ModifyOnly,
             ListenerKind::Http | ListenerKind::Grpc => self.args.drain_type,
         }
     }
@@ -392,18 +405,27 @@ impl Connections {
                 }
                 AcceptMode::Never => return,
             };
-            let Ok(address) = stream.peer_addr().map(|it| it.ip()) else { continue };
+            let Ok(came_from) = stream.peer_addr() else { continue };
+            let address = came_from.ip();
             let admitted = self.admit(listener.door, address, &mut was_full).await;
-            let Some(visit) = admitted else { continue };
+            let Some(mut visit) = admitted else { continue };
             let (door, service, tls) = (listener.door, service.clone(), tls.clone());
             let number = visit.number;
             let task = tokio::spawn(async move {
-                let Some(tls) = tls else { return serve(door, stream, service, visit).await };
-                let peer = stream.peer_addr().map_or("gone".to_owned(), |it| it.to_string());
+                let address = came_from.to_string();
+                let Some(tls) = tls else {
+                    visit.peer = Arc::new(Peer { address, certificate: None });
+                    return serve(door, stream, service, visit).await;
+                };
                 // On the side: who takes long for introductions keeps nobody waiting.
                 match tls.accept(stream).await {
-                    Ok(stream) => serve(door, stream, service, visit).await,
-                    Err(error) => tracing::info!(%error, peer, "refused a connection"),
+                    Ok(stream) => {
+                        let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
+                        let certificate = shown.first().and_then(CertificateFacts::read);
+                        visit.peer = Arc::new(Peer { address, certificate });
+                        serve(door, stream, service, visit).await;
+                    }
+                    Err(error) => tracing::info!(%error, peer = address, "refused a connection"),
                 }
             });
             self.shares.can_end(peer_key(address), number, task.abort_handle());
@@ -418,11 +440,19 @@ impl Connections {
         socket: UnixListener,
         service: impl RequestService,
     ) {
+        let mut state = self.state(door).subscribe();
         let mut was_full = false;
-        loop {
-            match socket.accept().await {
+        // While another process accepts at a socket of its own, those who knocked at this one are served.
+        while state.borrow_and_update().accepting != AcceptMode::Never {
+            let accepted = tokio::select! {
+                biased;
+                _ = state.changed() => continue,
+                accepted = socket.accept() => accepted,
+            };
+            match accepted {
                 Ok((stream, _)) => {
-                    if let Some(visit) = self.begin(door, &mut was_full) {
+                    if let Some(mut visit) = self.begin(door, &mut was_full) {
+                        visit.peer = Arc::new(Peer::of_process(&stream));
                         tokio::spawn(serve(door, stream, service.clone(), visit));
                     }
                 }
@@ -475,6 +505,7 @@ struct Connection {
     ends: Option<Instant>,
     /// Of a client, what it counts for.
     share: Option<PeerShare>,
+    peer: Arc<Peer>,
     _place: OwnedSemaphorePermit,
 }
 
@@ -486,8 +517,9 @@ impl Connection {
     ) -> Connection {
         static NUMBERS: AtomicU64 = AtomicU64::new(0);
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        let came = Instant::now();
-        Connection { number, came, state, patience, ends: None, share: None, _place: place }
+        let (came, peer) = (Instant::now(), Arc::default());
+        let (ends, share) = (None, None);
+        Connection { number, came, state, patience, ends, share, peer, _place: place }
     }
 
     /// Waits until it is time to leave.
@@ -538,7 +570,9 @@ async fn serve(
 ) {
     let ended = match door {
         ListenerKind::Grpc => serve_http2(stream, service, visit).await,
-        ListenerKind::Http | ListenerKind::Admin => serve_http1(stream, service, visit).await,
+        ListenerKind::Http | ListenerKind::Admin | ListenerKind::Status => {
+            serve_http1(stream, service, visit).await
+        }
     };
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended");
@@ -567,9 +601,11 @@ async fn serve_http2(
 ) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
     let (begin, silent) = watch_first_request(visit.patience);
+    let peer = Arc::clone(&visit.peer);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
         begin();
         request.extensions_mut().insert(DrainSignal(leave.clone()));
+        request.extensions_mut().insert(Arc::clone(&peer));
         service.clone().call(request)
     });
     let connection = http2::Builder::new(TokioExecutor::new())
@@ -598,10 +634,12 @@ async fn serve_http1(
 ) -> hyper::Result<()> {
     let (telling, leave) = watch::channel(false);
     let leave = DrainSignal(leave);
+    let peer = Arc::clone(&visit.peer);
     let (begin, silent) = watch_first_request(visit.patience);
     let service = service_fn(move |mut request: http::Request<Incoming>| {
         begin();
         request.extensions_mut().insert(leave.clone());
+        request.extensions_mut().insert(Arc::clone(&peer));
         let leave = leave.clone();
         let response = service.clone().call(request);
         async move {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use abide_xds::wire::Node;
 use abide_xds::{Holds, ResourceVersion, Snapshot, View};
@@ -19,6 +20,8 @@ pub(crate) struct ServedResources {
     files: Arc<[ResourceFile]>,
     /// What a process before this one served before it.
     ancestor: Option<Arc<ServedResources>>,
+    /// The time since when it is served.
+    published: Option<Instant>,
     everyone: Arc<Snapshot>,
     /// What the clients of a cluster get beside it or instead.
     clusters: BTreeMap<String, Snapshot>,
@@ -59,6 +62,18 @@ impl ServedResources {
         self.revision = revision.map(Arc::from);
         self.files = files.into();
         self
+    }
+
+    /// The same, served from this moment on.
+    #[must_use]
+    pub(crate) fn published_at(mut self, now: Instant) -> ServedResources {
+        self.published = Some(now);
+        self
+    }
+
+    /// Returns the time since when it is served, if it is.
+    pub(crate) fn published(&self) -> Option<Instant> {
+        self.published
     }
 
     /// The same after what a process before this one served: clients keep of that what they cannot hold

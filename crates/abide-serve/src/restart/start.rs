@@ -11,7 +11,7 @@ use super::predecessor::{Predecessor, TakeoverError, ask_for_state};
 use crate::clients::SavedState;
 use crate::error::Error;
 use crate::listeners::{Listener, ListenerKind};
-use crate::transport::listen;
+use crate::transport::{OWNER_ONLY, listen};
 
 /// The time after which the system has released the sockets of a process that was killed.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -68,7 +68,7 @@ pub(crate) async fn start(
         0 => bind(wanted)?,
         _ => bind_when_released(wanted).await?,
     };
-    let socket = listen(path).map_err(|error| Error::Bind {
+    let socket = listen(path, OWNER_ONLY).map_err(|error| Error::Bind {
         address: path.display().to_string(),
         reason: error.to_string(),
     })?;

@@ -18,14 +18,15 @@ use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
 
-use super::health_checks;
+use super::client_status::{self, StatusMethod};
 use super::readiness::{self, ReadinessMethod};
+use super::{health_checks, reflection};
 use crate::clients::{
-    AggregatedLease, ClientHandle, ClientService, ResponseVerdict, ServerState, SharedSession,
-    StreamPermit, increment,
+    AggregatedLease, ClientHandle, ClientOrigin, ClientService, ResponseVerdict, ServerState,
+    SharedSession, StreamPermit, Variant, increment,
 };
 use crate::error::Error;
-use crate::listeners::DrainSignal;
+use crate::listeners::{DrainSignal, Peer};
 use crate::resources::{Group, ServedResources};
 use crate::transport::{
     EncodedMessage, MessageBody, ReadLimits, ReadRequest, RequestStream, Reservation,
@@ -112,12 +113,18 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
         let fleet = Arc::clone(&self.fleet);
         Box::pin(async move {
             if let Some(transport) = health_checks::transport_at(request.uri().path()) {
+                let origin = ClientOrigin {
+                    transport,
+                    service: ClientService::Health,
+                    variant: Variant::Sotw,
+                    peer: Peer::of(request.extensions()),
+                };
                 return Ok(open(
                     fleet,
                     request,
                     move |fleet, admission, incoming, outgoing, leave| async move {
                         health_checks::converse(
-                            &fleet, admission, transport, incoming, &outgoing, leave,
+                            &fleet, admission, origin, incoming, &outgoing, leave,
                         )
                         .await
                     },
@@ -125,6 +132,27 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
             }
             if let Some(method) = ReadinessMethod::at(request.uri().path()) {
                 return Ok(readiness::answer(fleet, method, request));
+            }
+            if let Some(method) = StatusMethod::at(request.uri().path()) {
+                return Ok(open(
+                    fleet,
+                    request,
+                    move |fleet, admission, incoming, outgoing, leave| async move {
+                        client_status::converse(
+                            &fleet, admission, method, incoming, &outgoing, leave,
+                        )
+                        .await
+                    },
+                ));
+            }
+            if reflection::is_reflection(request.uri().path()) {
+                return Ok(open(
+                    fleet,
+                    request,
+                    move |fleet, admission, incoming, outgoing, leave| async move {
+                        reflection::converse(&fleet, admission, incoming, &outgoing, leave).await
+                    },
+                ));
             }
             let Some(method) = DiscoveryMethod::at(fleet.apis.types(), request.uri().path()) else {
                 let path = request.uri().path();
@@ -144,11 +172,17 @@ fn stream<I: Incoming>(
     method: DiscoveryMethod,
     request: http::Request<Bytes>,
 ) -> http::Response<Body> {
+    let origin = ClientOrigin {
+        transport: method.transport,
+        service: ClientService::Discovery,
+        variant: if method.is_delta { Variant::Delta } else { Variant::Sotw },
+        peer: Peer::of(request.extensions()),
+    };
     open(
         fleet,
         request,
         |fleet, admission, incoming: RequestStream<Bytes, I>, outgoing, leave| async move {
-            converse(&fleet, admission, method, incoming, &outgoing, leave).await
+            converse(&fleet, admission, (method, origin), incoming, &outgoing, leave).await
         },
     )
 }
@@ -202,7 +236,7 @@ where
 async fn converse<I: Incoming>(
     fleet: &Arc<ServerState>,
     admission: StreamPermit,
-    method: DiscoveryMethod,
+    (method, origin): (DiscoveryMethod, ClientOrigin),
     mut incoming: RequestStream<Bytes, I>,
     outgoing: &mpsc::Sender<Result<EncodedMessage, Status>>,
     leave: Option<DrainSignal>,
@@ -222,8 +256,7 @@ async fn converse<I: Incoming>(
             })?),
             false => None,
         };
-    let guest =
-        fleet.register_client(admission, node.clone(), method.transport, ClientService::Discovery);
+    let guest = fleet.register_client(admission, node.clone(), origin);
     let options = Options {
         types: fleet.apis.types().clone(),
         only: method.only.clone(),
@@ -371,7 +404,8 @@ async fn superseded(place: Option<AggregatedLease>) {
 impl DiscoveryStream<'_> {
     async fn serve(&mut self, served: &Option<Arc<ServedResources>>) -> Result<(), Status> {
         let Some(view) = self.fleet.view(served, &self.node, &self.group) else { return Ok(()) };
-        let actions = self.talk.set_snapshot(&view, &self.group);
+        let changed = served.as_ref().and_then(|it| it.published());
+        let actions = self.talk.set_snapshot(&view, &self.group, changed);
         self.view = Some(view);
         self.act(actions).await
     }
@@ -416,9 +450,13 @@ impl DiscoveryStream<'_> {
             (_, false) => None,
         };
         self.fleet.counters.count_request(type_url, answer);
+        self.talk.traffic.count_request(answer);
         let type_url = request.type_url.clone();
         let actions = self.talk.step(Event::Request(request));
         drop(room);
+        if let Some(took) = self.talk.take_convergence() {
+            self.fleet.counters.convergence.record(took);
+        }
         self.act(actions).await?;
         let asked = self.only.as_deref().unwrap_or(&type_url);
         if !self.counted.contains(asked) {
@@ -446,7 +484,9 @@ impl DiscoveryStream<'_> {
                         "sent a response"
                     );
                     let counters = &self.fleet.counters;
-                    counters.count_response(&response.type_url, response.resources.iter());
+                    let bytes =
+                        counters.count_response(&response.type_url, response.resources.iter());
+                    self.talk.traffic.count_response(bytes);
                     let encoded = self.fleet.encodings.encode(&response);
                     let Err(TrySendError::Full(encoded)) = self.outgoing.try_send(Ok(encoded))
                     else {

@@ -11,7 +11,7 @@ use hyper::body::Incoming;
 use tokio::sync::mpsc;
 use tonic::Status;
 
-use crate::clients::{ClientService, ServerState, StreamPermit, increment};
+use crate::clients::{ClientOrigin, ServerState, StreamPermit, increment};
 use crate::listeners::DrainSignal;
 use crate::transport::{EncodedMessage, RequestStream};
 
@@ -31,7 +31,7 @@ pub(crate) fn transport_at(path: &str) -> Option<&'static str> {
 pub(crate) async fn converse(
     fleet: &Arc<ServerState>,
     admission: StreamPermit,
-    transport: &'static str,
+    origin: ClientOrigin,
     mut incoming: RequestStream<Incoming, HealthCheckRequestOrResponse>,
     outgoing: &mpsc::Sender<Result<EncodedMessage, Status>>,
     leave: Option<DrainSignal>,
@@ -41,13 +41,13 @@ pub(crate) async fn converse(
         Status::invalid_argument("the first message must be a `health_check_request`")
     })?;
     let node = asked.node.unwrap_or_default().brief();
-    let _guest = fleet.register_client(admission, node.clone(), transport, ClientService::Health);
+    let _guest = fleet.register_client(admission, node.clone(), origin.clone());
     increment(&fleet.counters.requests);
     tracing::info!(
         node = node.id,
         cluster = node.cluster,
         agent = node.user_agent(),
-        transport,
+        transport = origin.transport,
         "a client offers health checks"
     );
     let nothing =

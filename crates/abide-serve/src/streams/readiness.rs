@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tonic::Status;
 use tonic::body::Body;
 
+use super::services::service_names;
 use crate::clients::ServerState;
 use crate::listeners::DrainSignal;
 use crate::transport::{EncodedMessage, MessageBody, ReadLimits, RequestStream};
@@ -122,11 +123,5 @@ async fn report(
 
 /// Returns true if a service is offered here; the one without a name is the server itself.
 fn is_service(fleet: &ServerState, service: &str) -> bool {
-    let aggregated =
-        ["v2", "v3"].map(|it| format!("envoy.service.discovery.{it}.AggregatedDiscoveryService"));
-    let types = fleet.apis.types();
-    let mut services = types.iter().flat_map(|it| it.entry.services.iter().flatten());
-    service.is_empty()
-        || aggregated.iter().any(|it| it == service)
-        || services.any(|it| **it == *service)
+    service.is_empty() || service_names(&fleet.apis).contains(service)
 }

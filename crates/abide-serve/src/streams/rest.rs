@@ -19,9 +19,10 @@ use tokio::time::{Instant, sleep_until};
 pub(crate) use self::answers::render_json;
 use self::answers::{AnswerBody, AnswerCache};
 use crate::clients::{
-    ClientService, ClientState, Leases, PollHistory, PollKey, ResponseVerdict, ServerState,
+    ClientOrigin, ClientService, ClientState, Leases, PollHistory, PollKey, ResponseVerdict,
+    ServerState, Variant,
 };
-use crate::listeners::{AllowedHosts, DrainSignal};
+use crate::listeners::{AllowedHosts, DrainSignal, Peer};
 use crate::transport::{BodyError, BodyReader, PartialBody, Reservation, explain_compression};
 
 /// The time that a poll whose place another one took goes on waiting, from its begin.
@@ -64,6 +65,7 @@ fn type_at(types: &Types, path: &str) -> Option<(String, &'static str)> {
 async fn poll(
     State(polls): State<Polls>,
     Extension(leave): Extension<DrainSignal>,
+    Extension(peer): Extension<Arc<Peer>>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -106,7 +108,9 @@ async fn poll(
         }
     };
     let node = said.brief();
-    let guest = fleet.register_client(admission, node.clone(), transport, ClientService::Discovery);
+    let origin =
+        ClientOrigin { transport, service: ClientService::Discovery, variant: Variant::Rest, peer };
+    let guest = fleet.register_client(admission, node.clone(), origin);
     let error = member(&request, "error_detail").filter(|it| !it.is_null());
     let error =
         error.map(|it| it.get("message").and_then(Value::as_str).unwrap_or_default().to_owned());
@@ -173,6 +177,13 @@ async fn poll(
                 accepted,
                 refused: refused.clone().or_else(unknown),
                 held_back: Vec::new(),
+                names: (!names.is_empty()).then_some(names.len()),
+                sent_resources: Arc::clone(&content),
+                accepted_resources: if *version == *held {
+                    Arc::clone(&content)
+                } else {
+                    Arc::default()
+                },
             };
             let served = Some((Arc::clone(&view), group.clone()));
             guest.record_poll(progress.clone(), ClientState { types: vec![status], served });

@@ -14,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
+use super::client_tls::ClientTls;
 use crate::error::Error as ServerError;
 
 /// The time that a whole answer may take.
@@ -33,6 +34,25 @@ async fn shake_hands(
     Ok(sender)
 }
 
+/// Where a request goes, and how.
+#[derive(Clone, Copy)]
+pub(crate) struct RequestTarget<'t> {
+    /// `HOST:PORT` or `unix:PATH`.
+    pub(crate) address: &'t str,
+    /// TLS around it, if any.
+    pub(crate) tls: Option<&'t ClientTls>,
+    /// A token to show.
+    pub(crate) token: Option<&'t str>,
+}
+
+impl RequestTarget<'_> {
+    /// The beginning of the URL, as people write it.
+    pub(crate) fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+}
+
 /// Sends a request over a connection of its own, to `HOST:PORT` or `unix:PATH`. A body is JSON, and may be
 /// empty.
 ///
@@ -44,8 +64,24 @@ pub(crate) async fn send_request(
     path: &str,
     body: Bytes,
 ) -> Result<Response<Incoming>, ServerError> {
+    let target = RequestTarget { address, tls: None, token: None };
+    send_request_to(&target, method, path, body).await
+}
+
+/// The same to where TLS or a token may be wanted.
+///
+/// # Errors
+/// No answer, or a server that is not the one that was meant.
+pub(crate) async fn send_request_to(
+    target: &RequestTarget<'_>,
+    method: Method,
+    path: &str,
+    body: Bytes,
+) -> Result<Response<Incoming>, ServerError> {
+    let RequestTarget { address, tls, token } = *target;
+    let url = target.url();
     let failed = |error: std::io::Error| {
-        let message = format!("http://{address}{path}: {error}");
+        let message = format!("{url}{path}: {error}");
         match error.kind() {
             ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
                 ServerError::NobodyListens(message)
@@ -53,9 +89,15 @@ pub(crate) async fn send_request(
             _ => no_answer(message),
         }
     };
-    let mut sender = match address.strip_prefix(UNIX) {
-        Some(socket) => shake_hands(UnixStream::connect(socket).await.map_err(failed)?).await?,
-        None => shake_hands(TcpStream::connect(address).await.map_err(failed)?).await?,
+    let mut sender = match (address.strip_prefix(UNIX), tls) {
+        (Some(socket), _) => {
+            shake_hands(UnixStream::connect(socket).await.map_err(failed)?).await?
+        }
+        (None, None) => shake_hands(TcpStream::connect(address).await.map_err(failed)?).await?,
+        (None, Some(tls)) => {
+            let stream = TcpStream::connect(address).await.map_err(failed)?;
+            shake_hands(tls.connect(address, stream).await.map_err(failed)?).await?
+        }
     };
     let host = if address.starts_with(UNIX) { "localhost" } else { address };
     let mut request = Request::builder()
@@ -63,6 +105,9 @@ pub(crate) async fn send_request(
         .uri(path)
         .header(hyper::header::HOST, host)
         .header(hyper::header::CONNECTION, "close");
+    if let Some(token) = token {
+        request = request.header(hyper::header::AUTHORIZATION, format!("Bearer {token}"));
+    }
     if !body.is_empty() {
         request = request.header(hyper::header::CONTENT_TYPE, "application/json");
     }
@@ -70,10 +115,24 @@ pub(crate) async fn send_request(
     let request = request.map_err(no_answer)?;
     sender.send_request(request).await.map_err(|error| {
         match error.is_parse() || has_spoken_first(&error) {
-            true => no_answer(format!("{address} does not answer in HTTP/1 without TLS")),
-            false => no_answer(format!("http://{address}{path}: {error}")),
+            true if tls.is_none() => {
+                no_answer(format!("{address} does not answer in HTTP/1 without TLS"))
+            }
+            true => no_answer(format!("{address} does not answer in HTTP/1")),
+            false => no_answer(format!("{url}{path}: {}", with_reasons(&error))),
         }
     })
+}
+
+/// An error with all that led to it, such as what a server says about a certificate.
+fn with_reasons(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(reason) = next {
+        text.push_str(&format!(": {reason}"));
+        next = reason.source();
+    }
+    text
 }
 
 /// Returns true if something came before the request went, as from servers of HTTP/2: neither an end nor an

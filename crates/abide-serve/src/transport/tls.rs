@@ -5,10 +5,11 @@
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::Args as Group;
+use jiff::Timestamp;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -19,6 +20,7 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
+use super::certificate::CertificateFacts;
 use crate::error::Error;
 
 /// The time that a client may take to introduce itself.
@@ -59,6 +61,10 @@ struct CertificateFiles {
 
 struct Current {
     config: Arc<ServerConfig>,
+    /// When the certificate ends, in seconds since 1970, if it says so.
+    end: Option<i64>,
+    /// Since when what is in the files cannot be used.
+    refused_since: Option<Instant>,
     looks: Vec<FileStamp>,
     looked: Instant,
 }
@@ -83,30 +89,54 @@ impl ReloadingTls {
         let (cert, key, client_ca) = (cert.clone(), key.clone(), args.client_ca.clone());
         let files = CertificateFiles { cert, key, client_ca };
         let looks = files.read_stamps();
-        let config = files.read(protocol)?;
-        let current = Mutex::new(Current { config, looks, looked: Instant::now() });
+        let (config, end) = files.read(protocol)?;
+        if has_ended(end) {
+            tracing::warn!(certificate = %files.cert.display(), "the certificate has ended");
+        }
+        let looked = Instant::now();
+        let current = Mutex::new(Current { config, end, refused_since: None, looks, looked });
         Ok(Some(ReloadingTls { files, protocol, current }))
     }
 
-    /// The configuration for the next connection.
-    fn config(&self) -> Arc<ServerConfig> {
+    /// Returns the time at which the certificate ends, in seconds since 1970, if it says so.
+    pub(crate) fn certificate_end(&self) -> Option<i64> {
+        self.look().end
+    }
+
+    /// Returns the time since when what is in the files cannot be used, if it cannot.
+    pub(crate) fn refused_since(&self) -> Option<Instant> {
+        self.look().refused_since
+    }
+
+    /// Reads the files again if they changed.
+    fn look(&self) -> MutexGuard<'_, Current> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.looked.elapsed() >= RELOAD_INTERVAL {
             current.looked = Instant::now();
             let looks = self.files.read_stamps();
             if looks != current.looks {
-                match self.files.read(self.protocol) {
-                    Ok(config) => {
+                let read =
+                    self.files.read(self.protocol).and_then(|(config, end)| match has_ended(end) {
+                        true => {
+                            Err(Error::cannot_use(&self.files.cert, "the certificate has ended"))
+                        }
+                        false => Ok((config, end)),
+                    });
+                match read {
+                    Ok((config, end)) => {
                         tracing::info!("the certificates changed");
-                        current.config = config;
+                        (current.config, current.end, current.refused_since) = (config, end, None);
                     }
                     // A certificate and its key are two files: the second one is about to come.
-                    Err(error) => tracing::error!("{error}; the certificates before stay"),
+                    Err(error) => {
+                        tracing::error!("{error}; the certificates before stay");
+                        current.refused_since.get_or_insert_with(Instant::now);
+                    }
                 }
                 current.looks = looks;
             }
         }
-        Arc::clone(&current.config)
+        current
     }
 
     /// Introduces both sides to one another.
@@ -117,7 +147,7 @@ impl ReloadingTls {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let config = tokio::task::block_in_place(|| self.config());
+        let config = tokio::task::block_in_place(|| Arc::clone(&self.look().config));
         let accepted = timeout(HANDSHAKE_TIMEOUT, TlsAcceptor::from(config).accept(stream)).await;
         accepted.map_err(|_| io::Error::from(ErrorKind::TimedOut))?
     }
@@ -136,8 +166,11 @@ impl CertificateFiles {
         self.all().map(look).collect()
     }
 
-    fn read(&self, protocol: &[u8]) -> Result<Arc<ServerConfig>, Error> {
+    /// The configuration that the files make, and when its certificate ends.
+    fn read(&self, protocol: &[u8]) -> Result<(Arc<ServerConfig>, Option<i64>), Error> {
         let shown = read_certificates(&self.cert)?;
+        // A chain is as good as its first certificate that ends.
+        let end = shown.iter().filter_map(|it| Some(CertificateFacts::read(it)?.end)).min();
         let key = PrivateKeyDer::from_pem_file(&self.key);
         let key = key.map_err(|error| Error::cannot_use(&self.key, error))?;
         let provider = Arc::new(default_provider());
@@ -160,12 +193,17 @@ impl CertificateFiles {
         let config = config.with_single_cert(shown, key);
         let mut config = config.map_err(|error| Error::cannot_use(&self.cert, error))?;
         config.alpn_protocols = vec![protocol.to_vec()];
-        Ok(Arc::new(config))
+        Ok((Arc::new(config), end))
     }
 }
 
+/// Returns true if a certificate that ends at this time, in seconds since 1970, has ended.
+fn has_ended(end: Option<i64>) -> bool {
+    end.is_some_and(|end| end < Timestamp::now().as_second())
+}
+
 /// Reads the certificates of a file, of which there must be one at least.
-fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+pub(super) fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let read = read.map_err(|error| Error::cannot_use(path, error))?;
     match read.is_empty() {

@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 
 use tokio::net::UnixListener;
 
-/// Listens at a path, which only this user can open. The socket is made beside its place and
+/// The permission of a socket that only this user can open.
+pub(crate) const OWNER_ONLY: u32 = 0o600;
+
+/// Listens at a path with these bits of permission. The socket is made beside its place and
 /// moved there: that of the process before this one is replaced, and nobody gets in before it is
 /// closed to others. Nothing else than a socket is ever replaced.
 ///
 /// # Errors
 /// A path where something else is than a socket, or that the system refuses.
-pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
+pub(crate) fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
     if path.symlink_metadata().is_ok_and(|it| !it.file_type().is_socket()) {
         return Err(io::Error::other("something is there, and it is no socket"));
     }
@@ -29,7 +32,7 @@ pub(crate) fn listen(path: &Path) -> io::Result<UnixListener> {
     let beside = PathBuf::from(beside);
     let _ = std::fs::remove_file(&beside);
     let listener = UnixListener::bind(&beside)?;
-    let closed = std::fs::set_permissions(&beside, std::fs::Permissions::from_mode(0o600));
+    let closed = std::fs::set_permissions(&beside, std::fs::Permissions::from_mode(mode));
     closed.and_then(|()| std::fs::rename(&beside, path))?;
     Ok(listener)
 }

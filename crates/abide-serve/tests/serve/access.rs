@@ -31,9 +31,16 @@ impl Authority {
 
     /// A certificate for this machine and its key, and its serial number.
     fn certify(&self, serial: u64) -> (String, String) {
+        self.certify_until(serial, 4096)
+    }
+
+    /// The same for a certificate that ends at the begin of a year.
+    fn certify_until(&self, serial: u64, year: i32) -> (String, String) {
         let names = vec!["127.0.0.1".to_owned(), "localhost".to_owned()];
         let mut params = CertificateParams::new(names).expect("names");
         params.serial_number = Some(serial.into());
+        params.not_after = rcgen::date_time_ymd(year, 1, 1);
+        params.distinguished_name.push(DnType::CommonName, format!("host {serial}"));
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.0).expect("a certificate");
         (certificate.pem(), key.serialize_pem())
@@ -124,6 +131,85 @@ fn a_client_certificate_is_wanted_and_others_are_refused() {
         // Without TLS nobody is served, and nobody else suffers.
         assert!(std::panic::catch_unwind(|| server.poll("/v3/discovery:clusters", "{}")).is_err());
         is_served(&server, &authority, Some(clients.certify(8))).await.expect("as before");
+    });
+}
+
+#[test]
+fn a_client_is_shown_with_its_certificate() {
+    run(async {
+        let (authority, clients) = (Authority::new("servers"), Authority::new("clients"));
+        let files = Files::new(&authority, &clients);
+        let server = files.serve(&["--client-ca", &files.path("clients.pem")]);
+        let identity = clients.certify_until(7, 2999);
+        let trusted = Certificate::from_pem(authority.pem());
+        let tls = ClientTlsConfig::new().ca_certificate(trusted);
+        let tls = tls.identity(Identity::from_pem(&identity.0, &identity.1));
+        let channel = Channel::from_shared(format!("https://{}", server.grpc)).expect("a URL");
+        let channel = channel.tls_config(tls).expect("certificates");
+        let mut grpc = Grpc::new(channel.connect().await.expect("it listens"));
+        grpc.ready().await.expect("it is");
+        let mut client = Whole::over(grpc, "v3", node("one", "", "")).await.expect("a stream");
+        client.ask(CDS, &[]).await;
+        client.next().await.expect("a response");
+        let shown = server.clients()[0]["certificate"].clone();
+        assert!(shown["subject"].as_str().expect("text").contains("CN=host 7"), "{shown}");
+        assert_eq!(shown["names"], serde_json::json!(["127.0.0.1", "localhost"]));
+        assert_eq!(shown["end"], "2999-01-01T00:00:00Z");
+        // What a client gets is asked for with the same certificates, over REST.
+        files.put("edge.pem", &identity.0);
+        files.put("edge.key", &identity.1);
+        files.put("servers.pem", &authority.pem());
+        let target = format!("https://{}", server.http);
+        let ask = |flags: &[&str]| {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_abide-serve"));
+            command.args(["ask", "--target", &target]).args(flags);
+            let output = command.output().expect("it runs");
+            let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+            (output.status.code(), text(output.stdout), text(output.stderr))
+        };
+        let (ca, own) = (files.path("servers.pem"), files.path("edge.pem"));
+        let key = files.path("edge.key");
+        let whole = ["--ca", &ca, "--cert", &own, "--key", &key];
+        let (code, out, err) = ask(&whole);
+        assert_eq!(code, Some(0), "{err}");
+        assert!(out.contains("\"name\": \"a\""), "{out}");
+        for (flags, why) in [
+            (vec![], "name who signed the certificate of the server: `--ca FILE`"),
+            (whole[..2].to_vec(), "ertificate"),
+            (vec!["--ca", &own, "--cert", &own, "--key", &key], "ertificate"),
+            ([&whole[..], &["--server-name", "other.example"]].concat(), "other.example"),
+        ] {
+            let (code, _, err) = ask(&flags);
+            assert_eq!(code, Some(2), "{flags:?}: {err}");
+            assert!(err.contains(why), "{flags:?}: {err}");
+        }
+    });
+}
+
+/// D18: a certificate that has ended is worse than the one before it.
+#[test]
+fn a_certificate_that_has_ended_replaces_none_and_its_end_is_a_metric() {
+    run(async {
+        let authority = Authority::new("servers");
+        let files = Files::new(&authority, &authority);
+        let (certificate, key) = authority.certify_until(5, 2999);
+        files.put("server.pem", &certificate);
+        files.put("server.key", &key);
+        let server = files.serve(&[]);
+        let end = "2999-01-01T00:00:00Z".parse::<jiff::Timestamp>().expect("a time").as_second();
+        let end = format!("tls.certificate_end_timestamp_seconds: {end}\n");
+        let stats = server.get("/stats");
+        assert!(stats.contains(&end) && stats.contains("tls.refused_seconds: 0\n"), "{stats}");
+        let (certificate, key) = authority.certify_until(6, 2001);
+        files.put("server.key", &key);
+        files.put("server.pem", &certificate);
+        // Whoever looks at the metrics has it look at the files.
+        let stats = server.until("/stats", |it| !it.contains("tls.refused_seconds: 0\n"));
+        assert!(stats.contains(&end), "{stats}");
+        server.logged(|it| it.contains("the certificates before stay"));
+        is_served(&server, &authority, None).await.expect("the last good one");
+        files.renew(&authority, 7);
+        server.until("/stats", |it| it.contains("tls.refused_seconds: 0\n"));
     });
 }
 

@@ -1,52 +1,12 @@
 //! The pages of the admin port.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use abide_xds::wire::{DiscoveryRequest, Status};
+use abide_xds::wire::{DeltaDiscoveryRequest, DiscoveryRequest, Status};
+use serde_json::json;
 
+use crate::exposition::samples;
 use crate::server::{CDS, CDS_V2, Server, ask, cluster, node, run};
-
-/// The samples of a text in the format of Prometheus, by name and labels. Panics unless every line
-/// is as the format has it, and every metric in one piece, with a help and a type.
-fn samples(text: &str) -> BTreeMap<String, f64> {
-    let is_name = |it: &str| {
-        !it.starts_with(|it: char| it.is_ascii_digit())
-            && it.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
-            && !it.is_empty()
-    };
-    assert!(text.ends_with('\n'), "the last line has an end");
-    let (mut samples, mut seen) = (BTreeMap::new(), BTreeSet::new());
-    let (mut current, mut help) = ("", "");
-    for line in text.lines() {
-        if let Some(rest) = line.strip_prefix("# HELP ") {
-            let (name, words) = rest.split_once(' ').expect("a help");
-            assert!(is_name(name) && !words.is_empty() && !words.contains('\\'), "{line}");
-            help = name;
-        } else if let Some(rest) = line.strip_prefix("# TYPE ") {
-            let (name, kind) = rest.split_once(' ').expect("a type");
-            current = name;
-            assert_eq!(help, current, "a help comes before");
-            assert!(["counter", "gauge"].contains(&kind), "{line}");
-            assert!(seen.insert(current.to_owned()), "{current} is there twice");
-            assert_eq!(kind == "counter", current.ends_with("_total"), "{line}");
-        } else {
-            let (key, number) = line.rsplit_once(' ').expect("a number");
-            let (name, labels) = key.split_once('{').unwrap_or((key, "}"));
-            assert_eq!(name, current, "samples follow the type of their metric");
-            let labels = labels.strip_suffix('}').expect("labels end");
-            for label in labels.split(',').filter(|it| !it.is_empty()) {
-                let (name, value) = label.split_once('=').expect("a label");
-                assert!(is_name(name), "{line}");
-                let value = value.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-                assert!(value.is_some_and(|it| !it.contains(['"', '\\'])), "{line}");
-            }
-            let number: f64 = number.parse().expect("a number");
-            assert!(samples.insert(key.to_owned(), number).is_none(), "{key} is there twice");
-        }
-    }
-    samples
-}
 
 #[test]
 fn counters_are_by_type_and_major_in_both_formats() {
@@ -95,6 +55,107 @@ fn counters_are_by_type_and_major_in_both_formats() {
         ] {
             assert_eq!(samples.get(key), Some(&number), "{key}: {samples:?}");
         }
+    });
+}
+
+/// What clients say of themselves is in labels, and breaks no line.
+#[test]
+fn clients_are_counted_by_release_and_variant_whatever_they_call_themselves() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+        let mut clients = Vec::new();
+        for version in ["1.0.0", "1.0.0", "2\"} 7\nx_total{a=\"\\"] {
+            let mut client = server.ads("v3", node("n", "", version)).await;
+            client.ask(CDS, &[]).await;
+            client.next().await.expect("a response");
+            clients.push(client);
+        }
+        let mut delta = server.delta(node("d", "", "1.0.0")).await;
+        delta.send(DeltaDiscoveryRequest { type_url: CDS.to_owned(), ..Default::default() }).await;
+        delta.next().await.expect("a response");
+        let samples = samples(&server.get("/stats/prometheus"));
+        let connected = |release: &str, variant: &str| {
+            let labels = format!("release=\"{release}\",transport=\"v3\",variant=\"{variant}\"");
+            samples.get(&format!("abide_serve_clients_connected{{{labels}}}")).copied()
+        };
+        assert_eq!(connected("acme-proxy 1.0.0", "sotw"), Some(2.0), "{samples:?}");
+        assert_eq!(connected("acme-proxy 1.0.0", "delta"), Some(1.0), "{samples:?}");
+        let hostile = samples.keys().filter(|it| it.contains("x_total")).count();
+        assert_eq!(hostile, 1, "{samples:?}");
+        assert!(server.get("/stats").lines().all(|it| it.contains(": ")), "a line each");
+        // None of them has said what it thinks of its first response.
+        assert_eq!(samples.get("abide_serve_clients_behind"), Some(&4.0));
+    });
+}
+
+#[test]
+fn the_time_from_a_change_to_its_acceptance_is_measured() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+        let mut client = server.ads("v3", node("n", "", "")).await;
+        client.ask(CDS, &[]).await;
+        let first = client.next().await.expect("a response");
+        client.ack(&first, &[]).await;
+        server.until("/stats", |it| it.contains("clients.behind: 0\n"));
+        // A first response is no change.
+        let count = "abide_serve_xds_convergence_seconds_count";
+        let counted = |it: &str, number: f64| samples(it).get(count) == Some(&number);
+        assert!(counted(&server.get("/stats/prometheus"), 0.0));
+        server.put("b.yaml", &cluster("b", 1));
+        let second = client.next().await.expect("a response");
+        let stats = server.until("/stats", |it| it.contains("clients.behind: 1\n"));
+        assert!(!stats.contains("clients.behind_longest_seconds: 0\n"), "{stats}");
+        client.ack(&second, &[]).await;
+        let text = server.until("/stats/prometheus", |it| counted(it, 1.0));
+        let sum = samples(&text)["abide_serve_xds_convergence_seconds_sum"];
+        assert!(sum > 0.0, "{text}");
+        assert_eq!(samples(&text)["abide_serve_clients_behind"], 0.0);
+    });
+}
+
+#[test]
+fn metrics_say_what_runs_and_what_it_uses() {
+    let server = Server::start(&[("a.yaml", &cluster("a", 1))], &["--max-connections", "7"]);
+    let samples = samples(&server.get("/stats/prometheus"));
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(samples[&format!("abide_serve_build_info{{version=\"{version}\"}}")], 1.0);
+    assert_eq!(samples["abide_serve_connections_limit"], 7.0);
+    // It may have used less than the system counts.
+    assert!(samples["process_cpu_seconds_total"] >= 0.0);
+    for some in [
+        "process_open_fds",
+        "process_max_fds",
+        "process_resident_memory_bytes",
+        "process_start_time_seconds",
+        "process_virtual_memory_bytes",
+    ] {
+        assert!(samples[some] > 0.0, "{some}: {samples:?}");
+    }
+    assert!(samples["process_open_fds"] < samples["process_max_fds"]);
+    let memory = server.memory().expect("it runs") as f64;
+    let ratio = samples["process_resident_memory_bytes"] / memory;
+    assert!((0.2..5.0).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn the_page_of_clients_says_where_they_come_from_and_what_they_took() {
+    run(async {
+        let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
+        let mut client = server.ads("v3", node("n", "", "")).await;
+        client.ask(CDS, &["a"]).await;
+        let response = client.next().await.expect("a response");
+        let bytes = response.resources[0].value.len();
+        client.ack(&response, &["a"]).await;
+        server.until("/stats", |it| it.contains("xds.acks.cds.v3: 1\n"));
+        let seen = server.clients()[0].clone();
+        assert_eq!((&seen["variant"], &seen["certificate"]), (&"sotw".into(), &json!(null)));
+        assert!(seen["peer"].as_str().expect("text").starts_with("127.0.0.1:"), "{seen}");
+        let since: jiff::Timestamp = seen["since"].as_str().expect("text").parse().expect("a time");
+        assert!(since <= jiff::Timestamp::now());
+        let counts = json!({"requests": 2, "responses": 1, "nacks": 0, "bytes": bytes});
+        assert_eq!(seen["counts"], counts);
+        let ty = &seen["types"][CDS];
+        assert_eq!((&ty["names"], &ty["resources"]), (&json!(1), &json!(1)), "{seen}");
     });
 }
 

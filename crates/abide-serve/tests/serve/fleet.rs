@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use abide_xds::wire::DeltaDiscoveryRequest;
 use rustix::process::Signal;
+use tokio::sync::watch;
+use tonic::Code;
 
-use crate::server::{CDS, Server, cluster, node, run};
+use crate::server::{CDS, Server, Whole, cluster, node, run};
+use crate::waiting::LONG;
 
 /// While a server is busy, those who come wait for it. Nobody is turned away, and comes again after
 /// seconds.
@@ -55,5 +58,64 @@ fn all_come_again_with_much_that_they_hold() {
         while let Some(response) = coming.join_next().await {
             assert_eq!(response.expect("it ends"), (1, 15_000));
         }
+    });
+}
+
+/// The clients of [`a_rolling_update_fails_no_call`]: how many are served, and how many streams each had.
+type Served = watch::Sender<usize>;
+
+/// Stays with the fleet: wherever its stream ends, it opens the next one at a replica that is in service.
+async fn stay_with(number: usize, service: watch::Receiver<Vec<String>>, served: Served) {
+    for turn in 0.. {
+        let replicas = service.borrow().clone();
+        let replica = &replicas[(number + turn) % replicas.len()];
+        let name = node(&number.to_string(), "", "");
+        let mut client = Whole::open(replica, "v3", name).await.expect("it is in service");
+        client.ask(CDS, &[]).await;
+        let response = client.next().await.expect("a response");
+        client.ack(&response, &[]).await;
+        served.send_modify(|it| *it += 1);
+        let end = client.next().await.expect_err("nothing changes");
+        assert_eq!(end.code(), Code::Ok, "{end:?}");
+        served.send_modify(|it| *it -= 1);
+    }
+}
+
+/// Three replicas are replaced one after the other, as a Deployment does it: the next one comes first, the
+/// service leads nobody to the old one any more, and then that is told to end.
+#[test]
+fn a_rolling_update_fails_no_call() {
+    const CLIENTS: usize = 1000;
+    run(async {
+        let start = || Server::start(&[("a.yaml", &cluster("a", 1))], &["--drain-time-s", "4"]);
+        let mut replicas: Vec<Server> = (0..3).map(|_| start()).collect();
+        let addresses =
+            |all: &[Server]| all.iter().map(|it| it.grpc.clone()).collect::<Vec<String>>();
+        let (lead, service) = watch::channel(addresses(&replicas));
+        let (served, mut count) = watch::channel(0);
+        let mut clients = tokio::task::JoinSet::new();
+        for number in 0..CLIENTS {
+            clients.spawn(stay_with(number, service.clone(), served.clone()));
+        }
+        count.wait_for(|it| *it == CLIENTS).await.expect("they count");
+        for turn in 0..3 {
+            let mut old = replicas.remove(0);
+            replicas.push(tokio::task::block_in_place(start));
+            lead.send_replace(addresses(&replicas));
+            let begin = std::time::Instant::now();
+            old.signal(Signal::TERM);
+            assert!(tokio::task::block_in_place(|| old.ended()).success(), "{}", old.log());
+            let ended = begin.elapsed();
+            // All of them had left before it ended.
+            assert!(old.log().contains("ending: all clients have left"), "{}", old.log());
+            let all = tokio::time::timeout(LONG, count.wait_for(|it| *it == CLIENTS)).await;
+            all.expect("they come back").expect("they count");
+            println!(
+                "replica {turn} ended after {ended:.1?}, all were back after {:.1?}",
+                begin.elapsed()
+            );
+            assert!(clients.try_join_next().is_none(), "a call failed");
+        }
+        clients.shutdown().await;
     });
 }

@@ -1,12 +1,16 @@
 //! The server as its clients and operators meet it, over real sockets.
 #![allow(clippy::disallowed_methods, reason = "tests start programs and write files")]
+#![allow(clippy::print_stdout, reason = "they say what they measured")]
 
 mod access;
 mod admin;
+mod alerts;
+mod citizen;
 mod conformance;
 mod drain;
 mod endpoints;
 mod expected;
+mod exposition;
 mod fleet;
 mod folder;
 mod git;

@@ -92,14 +92,15 @@ impl Server {
 
     fn run(source: &str, api: &Path, folder: TempDir, format: &str, flags: &[&str]) -> Server {
         let any = "127.0.0.1:0";
-        let admin = if flags.contains(&"--admin") { vec![] } else { vec!["--admin", any] };
+        let addresses = ["--admin", "--grpc", "--http"].into_iter();
+        let addresses = addresses.filter(|it| !flags.contains(it)).flat_map(|it| [it, any]);
         let mut child = Command::new(env!("CARGO_BIN_EXE_abide-serve"))
             .current_dir(folder.path())
             .args(["--resources", source])
             .arg("--api")
             .arg(api)
-            .args(["--grpc", any, "--http", any, "--log-format", format])
-            .args(admin)
+            .args(["--log-format", format])
+            .args(addresses)
             .args(flags)
             .env_remove("RUST_LOG")
             .stderr(Stdio::piped())

@@ -136,7 +136,7 @@ fn ask_says_which_address_it_wants() {
         assert!(code == Some(2) && said.contains(&line) && said.contains("`--http`"), "{said}");
     }
     for (target, says) in [
-        ("https://127.0.0.1:1", "without TLS"),
+        ("https://127.0.0.1:1", "`--ca FILE`"),
         ("ftp://127.0.0.1:1", "HOST:PORT"),
         ("http://127.0.0.1:1/v3", "HOST:PORT"),
         ("localhost", "HOST:PORT"),

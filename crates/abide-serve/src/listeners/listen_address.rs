@@ -1,5 +1,5 @@
-//! The place of the admin pages: an address, or a unix-domain socket, whose file says which
-//! users of this machine may open it.
+//! The place of a listener: an address, or a unix-domain socket, whose file says which users of this
+//! machine may open it.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,45 +12,45 @@ use tokio::net::UnixListener;
 use crate::error::Error;
 use crate::transport::listen;
 
-/// The address of the admin pages.
+/// The address of a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum AdminAddress {
+pub(crate) enum ListenAddress {
     Tcp(SocketAddr),
     /// A unix-domain socket at a path.
     Unix(PathBuf),
 }
 
-impl FromStr for AdminAddress {
+impl FromStr for ListenAddress {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<AdminAddress, Error> {
+    fn from_str(text: &str) -> Result<ListenAddress, Error> {
         match text.strip_prefix("unix:") {
             Some("") => Err(Error::Argument("write a path after `unix:`".to_owned())),
-            Some(path) => Ok(AdminAddress::Unix(path.into())),
-            None => text.parse().map(AdminAddress::Tcp).map_err(|_| {
+            Some(path) => Ok(ListenAddress::Unix(path.into())),
+            None => text.parse().map(ListenAddress::Tcp).map_err(|_| {
                 let expected =
-                    "expected an address and a port, such as `127.0.0.1:19000`, or `unix:PATH`";
+                    "expected an IP address and a port, such as `127.0.0.1:18000`, or `unix:PATH`";
                 Error::Argument(expected.to_owned())
             }),
         }
     }
 }
 
-impl fmt::Display for AdminAddress {
+impl fmt::Display for ListenAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AdminAddress::Tcp(address) => address.fmt(f),
-            AdminAddress::Unix(path) => write!(f, "unix:{}", path.display()),
+            ListenAddress::Tcp(address) => address.fmt(f),
+            ListenAddress::Unix(path) => write!(f, "unix:{}", path.display()),
         }
     }
 }
 
-impl AdminAddress {
+impl ListenAddress {
     /// The address, unless it is a path.
     pub(crate) fn tcp(&self) -> Option<SocketAddr> {
         match self {
-            AdminAddress::Tcp(address) => Some(*address),
-            AdminAddress::Unix(_) => None,
+            ListenAddress::Tcp(address) => Some(*address),
+            ListenAddress::Unix(_) => None,
         }
     }
 
@@ -64,17 +64,21 @@ impl AdminAddress {
         }
     }
 
-    /// Listens at the path, if it is one. Only who takes over takes the place of a process that
+    /// Listens at the path, if it is one, with these bits of permission. Only who takes over takes the place of a process that
     /// listens there.
     ///
     /// # Errors
     /// A path that cannot be listened at, or where another process listens.
-    pub(crate) fn listen(&self, takes_over: bool) -> Result<Option<UnixListener>, Error> {
-        let AdminAddress::Unix(path) = self else { return Ok(None) };
+    pub(crate) fn listen(
+        &self,
+        takes_over: bool,
+        mode: u32,
+    ) -> Result<Option<UnixListener>, Error> {
+        let ListenAddress::Unix(path) = self else { return Ok(None) };
         if !takes_over && UnixStream::connect(path).is_ok() {
             return Err(self.cannot_listen("another process does"));
         }
-        listen(path).map(Some).map_err(|error| self.cannot_listen(error))
+        listen(path, mode).map(Some).map_err(|error| self.cannot_listen(error))
     }
 
     fn cannot_listen(&self, reason: impl fmt::Display) -> Error {

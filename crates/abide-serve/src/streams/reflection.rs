@@ -1,0 +1,252 @@
+//! Server reflection: what the services and types of this server are, for programs such as `grpcurl`.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, LazyLock};
+
+use abide_schema::{Element, FileDecl, FileId, SourceFile, Tree, encode_file, set_files};
+use hyper::body::Incoming;
+use prost::{Message, Oneof};
+use tokio::sync::mpsc;
+use tonic::{Code, Status};
+
+use super::services::service_names;
+use crate::clients::{ServerState, StreamPermit};
+use crate::listeners::DrainSignal;
+use crate::resources::Apis;
+use crate::transport::{EncodedMessage, RequestStream};
+
+/// The services that no API declares, in both versions that clients ask for.
+const FILES: [(&str, &str); 3] = [
+    ("grpc/health/v1/health.proto", include_str!("reflection/health.proto")),
+    ("grpc/reflection/v1/reflection.proto", include_str!("reflection/reflection_v1.proto")),
+    (
+        "grpc/reflection/v1alpha/reflection.proto",
+        include_str!("reflection/reflection_v1alpha.proto"),
+    ),
+];
+
+/// What those files declare.
+static OWN: LazyLock<Tree> = LazyLock::new(|| {
+    let parse = |(path, text): (&str, &str)| {
+        let path: Arc<str> = path.into();
+        let (display, text) = (Arc::clone(&path), text.as_bytes().into());
+        Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
+    };
+    Tree::link(FILES.map(parse).into())
+});
+
+/// Both versions have the same messages.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ServerReflectionRequest {
+    #[prost(string, tag = "1")]
+    host: String,
+    #[prost(oneof = "Question", tags = "3, 4, 5, 6, 7")]
+    question: Option<Question>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+enum Question {
+    #[prost(string, tag = "3")]
+    FileByFilename(String),
+    #[prost(string, tag = "4")]
+    FileContainingSymbol(String),
+    #[prost(message, tag = "5")]
+    FileContainingExtension(ExtensionRequest),
+    #[prost(string, tag = "6")]
+    AllExtensionNumbersOfType(String),
+    #[prost(string, tag = "7")]
+    ListServices(String),
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ExtensionRequest {
+    #[prost(string, tag = "1")]
+    containing_type: String,
+    #[prost(int32, tag = "2")]
+    extension_number: i32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ServerReflectionResponse {
+    #[prost(string, tag = "1")]
+    valid_host: String,
+    #[prost(message, optional, tag = "2")]
+    original_request: Option<ServerReflectionRequest>,
+    #[prost(oneof = "Answer", tags = "4, 5, 6, 7")]
+    answer: Option<Answer>,
+}
+
+#[derive(Clone, PartialEq, Oneof)]
+enum Answer {
+    #[prost(message, tag = "4")]
+    Files(FileDescriptorResponse),
+    #[prost(message, tag = "5")]
+    ExtensionNumbers(ExtensionNumberResponse),
+    #[prost(message, tag = "6")]
+    Services(ListServiceResponse),
+    #[prost(message, tag = "7")]
+    Error(ErrorResponse),
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct FileDescriptorResponse {
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    file_descriptor_proto: Vec<Vec<u8>>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ExtensionNumberResponse {
+    #[prost(string, tag = "1")]
+    base_type_name: String,
+    #[prost(int32, repeated, tag = "2")]
+    extension_number: Vec<i32>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ListServiceResponse {
+    #[prost(message, repeated, tag = "1")]
+    service: Vec<ServiceResponse>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ServiceResponse {
+    #[prost(string, tag = "1")]
+    name: String,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ErrorResponse {
+    #[prost(int32, tag = "1")]
+    error_code: i32,
+    #[prost(string, tag = "2")]
+    error_message: String,
+}
+
+/// Returns true if the reflection service has its stream at a path.
+pub(super) fn is_reflection(path: &str) -> bool {
+    ["v1", "v1alpha"].iter().any(|version| {
+        path == format!("/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo")
+    })
+}
+
+/// Answers one client until either side ends the stream. A file is sent with all that it imports, and
+/// once.
+pub(super) async fn converse(
+    fleet: &ServerState,
+    _admission: StreamPermit,
+    mut incoming: RequestStream<Incoming, ServerReflectionRequest>,
+    outgoing: &mpsc::Sender<Result<EncodedMessage, Status>>,
+    leave: Option<DrainSignal>,
+) -> Result<(), Status> {
+    let told = DrainSignal::wait_for_drain(leave);
+    tokio::pin!(told);
+    let mut sent = BTreeSet::new();
+    loop {
+        let read = tokio::select! {
+            next = incoming.next() => next?,
+            () = outgoing.closed() => return Ok(()),
+            () = &mut told => return Ok(()),
+        };
+        let Some(read) = read else { return Ok(()) };
+        let request = read.request;
+        let answered = tokio::task::block_in_place(|| answer(&fleet.apis, &request, &mut sent));
+        let failed = |status: Status| {
+            let (error_code, error_message) = (status.code().into(), status.message().to_owned());
+            Answer::Error(ErrorResponse { error_code, error_message })
+        };
+        let response = ServerReflectionResponse {
+            valid_host: request.host.clone(),
+            original_request: Some(request),
+            answer: Some(answered.unwrap_or_else(failed)),
+        };
+        if outgoing.send(Ok(EncodedMessage::of(&response))).await.is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// Answers one question. `sent` has the files that the stream was sent.
+fn answer(
+    apis: &Apis,
+    request: &ServerReflectionRequest,
+    sent: &mut BTreeSet<String>,
+) -> Result<Answer, Status> {
+    let question = request.question.as_ref();
+    let question = question.ok_or_else(|| Status::invalid_argument("there is no question"))?;
+    match question {
+        Question::ListServices(_) => {
+            let service = service_names(apis).into_iter();
+            let service = service.map(|name| ServiceResponse { name: name.to_owned() }).collect();
+            Ok(Answer::Services(ListServiceResponse { service }))
+        }
+        Question::FileByFilename(path) => {
+            let file = trees(apis).find_map(|tree| {
+                let file = tree.files().find(|it| it.path() == path)?;
+                Some((tree, file.id))
+            });
+            let (tree, file) = file.ok_or_else(|| not_found("file", path))?;
+            Ok(encode(tree, file, sent))
+        }
+        Question::FileContainingSymbol(name) => {
+            let file = trees(apis).find_map(|tree| Some((tree, file_of_symbol(tree, name)?)));
+            let (tree, file) = file.ok_or_else(|| not_found("element", name))?;
+            Ok(encode(tree, file, sent))
+        }
+        Question::FileContainingExtension(it) => {
+            let number = it.extension_number;
+            let found = apis.newest.files().find(|file| {
+                extensions(*file, &it.containing_type).any(|extension| extension == number)
+            });
+            let name = format!("{} {number}", it.containing_type);
+            let file = found.ok_or_else(|| not_found("extension", &name))?;
+            Ok(encode(apis.newest, file.id, sent))
+        }
+        Question::AllExtensionNumbersOfType(name) => {
+            if !trees(apis).any(|tree| tree.message_named(name).is_some()) {
+                return Err(not_found("message", name));
+            }
+            let files = apis.newest.files();
+            let numbers: BTreeSet<i32> = files.flat_map(|it| extensions(it, name)).collect();
+            Ok(Answer::ExtensionNumbers(ExtensionNumberResponse {
+                base_type_name: name.clone(),
+                extension_number: numbers.into_iter().collect(),
+            }))
+        }
+    }
+}
+
+/// The trees that declare what is served here: the API first.
+fn trees(apis: &Apis) -> impl Iterator<Item = &Tree> {
+    [apis.newest, &*OWN].into_iter()
+}
+
+fn not_found(what: &str, name: &str) -> Status {
+    Status::new(Code::NotFound, format!("the API that is served has no {what} `{name}`"))
+}
+
+/// The file that declares an element, which may be a method or a value of an enum.
+fn file_of_symbol(tree: &Tree, name: &str) -> Option<FileId> {
+    tree.element_named(name).map(|it: Element<'_>| it.file().id)
+}
+
+/// The numbers of the extensions of a message that a file declares, at any depth.
+fn extensions<'f>(
+    file: abide_schema::File<'f>,
+    message: &'f str,
+) -> impl Iterator<Item = i32> + use<'f> {
+    let all = file.all_fields().filter(|it| it.is_extension());
+    all.filter(move |it| it.extendee().is_some_and(|it| it.full_name() == message))
+        .map(|it| it.number())
+}
+
+/// A file with all that it imports, without what was sent before.
+fn encode(tree: &Tree, file: FileId, sent: &mut BTreeSet<String>) -> Answer {
+    let mut files = set_files(tree, &[file], true);
+    // Clients take the first for what they asked for.
+    files.reverse();
+    let is_new = |id: &FileId| *id == file || !sent.contains(tree.file(*id).path());
+    let chosen: Vec<FileId> = files.into_iter().filter(is_new).collect();
+    sent.extend(chosen.iter().map(|id| tree.file(*id).path().to_owned()));
+    let encoded = chosen.into_iter().map(|id| encode_file(tree, id, false));
+    Answer::Files(FileDescriptorResponse { file_descriptor_proto: encoded.collect() })
+}
