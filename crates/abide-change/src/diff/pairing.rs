@@ -45,6 +45,18 @@ macro_rules! pair_types {
     }};
 }
 
+/// The judged files of a tree by path, each from the first root that has it.
+fn first_copies<'t>(files: &[File<'t>]) -> FxHashMap<&'t str, File<'t>> {
+    let mut first: FxHashMap<&str, File<'t>> = FxHashMap::default();
+    for file in files.iter().copied().filter(|it| it.is_judged()) {
+        let copy = first.entry(file.path()).or_insert(file);
+        if file.decl().root < copy.decl().root {
+            *copy = file;
+        }
+    }
+    first
+}
+
 impl<'t> Diff<'t> {
     /// Pairs the elements of two trees.
     pub fn of(old: &'t Tree, new: &'t Tree) -> Diff<'t> {
@@ -100,7 +112,12 @@ impl<'t> Diff<'t> {
     fn pair_files(&mut self) {
         let old: Vec<File<'t>> = self.old.files().collect();
         let new: Vec<File<'t>> = self.new.files().collect();
-        // Two roots may hold one path.
+        // Two roots may hold one path: who reads with all roots takes the first copy, so a copy that comes
+        // before the one that there was takes its place.
+        let first = (first_copies(&old), first_copies(&new));
+        let moved = first.0.iter().filter_map(|(path, old)| Some((*old, *first.1.get(path)?)));
+        let moved = moved.filter(|(old, new)| old.decl().root != new.decl().root);
+        self.files.add_all(moved.map(|(old, new)| (old.id, new.id)).collect());
         pair_by(&mut self.files, &old, &new, |it| it.id, |it| (it.decl().root, it.path()));
         pair_by(&mut self.files, &old, &new, |it| it.id, |it| it.path());
         let equal: Vec<(File<'t>, File<'t>)> = old
