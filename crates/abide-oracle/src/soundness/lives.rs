@@ -14,7 +14,7 @@ pub(crate) fn try_lives(count: u64, seed: u64) -> Result<bool> {
         return Ok(true);
     }
     let failures = parallel(count, |id| {
-        let life = seed.wrapping_mul(1 << 32) ^ id / 2;
+        let life = seed.wrapping_mul(1 << 32) ^ (id / 2);
         let ended = catch_unwind(|| live(life, id % 2 == 0));
         ended.err().map(|why| match why.downcast::<String>() {
             Ok(why) => *why,
