@@ -16,6 +16,7 @@ mod git;
 mod ignored;
 mod imports;
 mod kind;
+mod launcher;
 mod links;
 mod listing;
 mod mounts;
@@ -29,6 +30,7 @@ mod subset;
 mod text_cache;
 mod unpack;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -544,6 +546,11 @@ impl Source {
     /// The name for messages: what the user wrote.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The names of Envoy's runtime guards, if the source is a program that has them.
+    pub fn find_guards(&self) -> Option<BTreeSet<String>> {
+        self.open.find_guards()
     }
 
     /// The folder of the tree, if the source is a folder on disk.

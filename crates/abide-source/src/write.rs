@@ -10,8 +10,9 @@ mod temp_files;
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use crate::source::canonicalize;
 use target::resolve_links;
 
 pub use folder::{FileStep, OpenFolder, UnmadeChange};
@@ -48,13 +49,89 @@ pub fn write_with(target: Option<&Path>, fill: &mut Fill<'_>) -> io::Result<()> 
     OpenFolder::make(folder.unwrap_or(Path::new(".")))?.replace_with(name.as_ref(), fill)
 }
 
-/// Replaces a file that held `old` when it was read. If somebody edited it since, it is left alone.
-pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<(), UnmadeChange> {
-    let failed = |error| UnmadeChange::Failed { path: path.to_owned(), is_removal: false, error };
-    let target = resolve_links(path).map_err(failed)?;
-    let name = target.file_name().unwrap_or_default();
-    let folder = OpenFolder::make(target.parent().unwrap_or(Path::new("."))).map_err(failed)?;
-    folder.apply(&[FileStep { path: name.as_ref(), old: Some(old), new: Some(new) }])
+/// A file that is to be written, wherever it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct FileChange<'a> {
+    /// Its path.
+    pub path: &'a Path,
+    /// The content when it was read; `None` if whatever is there is to be replaced.
+    pub old: Option<&'a [u8]>,
+    /// The new content.
+    pub new: &'a [u8],
+    /// True if nobody but its owner may read it.
+    pub is_private: bool,
+}
+
+/// The folder that holds all of these files, their links followed: a run that writes them keeps its
+/// journal there.
+pub fn find_common_folder<'p>(paths: impl IntoIterator<Item = &'p Path>) -> io::Result<PathBuf> {
+    let mut common: Option<PathBuf> = None;
+    for path in paths {
+        let target = find_target(path)?;
+        let folder = target.parent().unwrap_or(Path::new("/"));
+        let shared = match &common {
+            None => folder.to_owned(),
+            Some(other) => {
+                let parts = other.components().zip(folder.components());
+                parts.take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+            }
+        };
+        common = Some(shared);
+    }
+    Ok(common.unwrap_or_else(|| PathBuf::from(".")))
+}
+
+/// The path of a file without links.
+fn find_target(path: &Path) -> io::Result<PathBuf> {
+    Ok(canonicalize(&std::path::absolute(resolve_links(path)?)?))
+}
+
+/// Makes all of these changes, or none of them. A file that does not hold what it did when it was
+/// read is left alone, and so are the others then.
+pub fn replace_all(changes: &[FileChange<'_>]) -> Result<(), UnmadeChange> {
+    let Some(first) = changes.first() else { return Ok(()) };
+    let failed = |path: &Path, error| UnmadeChange::Failed {
+        path: path.to_owned(),
+        is_removal: false,
+        error,
+    };
+    let whole = |error| failed(first.path, error);
+    let common = find_common_folder(changes.iter().map(|it| it.path)).map_err(whole)?;
+    let folder = OpenFolder::make(&common).map_err(whole)?;
+    let mut places = Vec::new();
+    for change in changes {
+        let target = find_target(change.path).map_err(|error| failed(change.path, error))?;
+        let place = target.strip_prefix(&common).map_or(target.clone(), Path::to_owned);
+        let now = match change.old {
+            Some(old) => Some(old.to_vec()),
+            None => folder.read(&place).map_err(|error| failed(change.path, error))?,
+        };
+        places.push((place, now));
+    }
+    let steps: Vec<FileStep<'_>> = changes
+        .iter()
+        .zip(&places)
+        .map(|(change, (place, old))| FileStep {
+            path: place,
+            old: old.as_deref(),
+            new: Some(change.new),
+        })
+        .collect();
+    let private = changes.iter().zip(&places).filter(|it| it.0.is_private);
+    let folder = folder.with_private(private.map(|(_, (place, _))| place.clone()));
+    // Messages name files as the user does.
+    let named = |path: &Path| {
+        let found = places.iter().position(|it| it.0 == path);
+        found.map_or(path, |at| changes[at].path).to_owned()
+    };
+    folder.apply(&steps).map_err(|why| match why {
+        UnmadeChange::Edited(paths) => {
+            UnmadeChange::Edited(paths.iter().map(|it| named(it)).collect())
+        }
+        UnmadeChange::Failed { path, is_removal, error } => {
+            UnmadeChange::Failed { path: named(&path), is_removal, error }
+        }
+    })
 }
 
 /// Returns true if a run wrote a part of what it wants to write in a folder, and goes on or was

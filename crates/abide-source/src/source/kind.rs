@@ -1,5 +1,6 @@
 //! Kinds of sources: the ways to recognise, open and read one.
 
+use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,11 @@ pub(super) trait OpenSource: Send + Sync {
     /// `None` where that cannot be told without a look into the file.
     fn blobs(&self, _layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
         vec![None; paths.len()]
+    }
+
+    /// The names of Envoy's runtime guards that a program holds; `None` for all else.
+    fn find_guards(&self) -> Option<BTreeSet<String>> {
+        None
     }
 
     /// The files that reading would read; `None` if this kind cannot find them without.

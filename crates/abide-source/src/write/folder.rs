@@ -30,6 +30,8 @@ pub struct OpenFolder {
     _made: TempFiles,
     /// The folders in it that were looked through for what dead processes left.
     swept: Mutex<BTreeSet<PathBuf>>,
+    /// Files in it that nobody but their owner may read.
+    private: BTreeSet<PathBuf>,
 }
 
 impl OpenFolder {
@@ -58,7 +60,14 @@ impl OpenFolder {
     fn of(path: &Path, made: TempFiles) -> io::Result<OpenFolder> {
         let path = fs::canonicalize(path)?;
         let dir = Arc::new(Dir::open_ambient_dir(&path, ambient_authority())?);
-        Ok(OpenFolder { path, dir, _made: made, swept: Mutex::default() })
+        Ok(OpenFolder { path, dir, _made: made, swept: Mutex::default(), private: BTreeSet::new() })
+    }
+
+    /// Lets some of the files be written so that nobody but their owner may read them.
+    #[must_use]
+    pub(super) fn with_private(mut self, files: impl Iterator<Item = PathBuf>) -> OpenFolder {
+        self.private.extend(files);
+        self
     }
 
     /// Its path, without links.
@@ -273,6 +282,13 @@ impl OpenFolder {
         }
         let (temp, mut file) = temp_files::create_temp_file(&self.dir, folder)?;
         stop_before("a temporary file is filled");
+        #[cfg(unix)]
+        if self.private.contains(path) {
+            use std::os::unix::fs::PermissionsExt;
+            file.set_permissions(fs::Permissions::from_mode(0o600))?;
+            fill(&mut file)?;
+            return Ok((temp, file));
+        }
         fill(&mut file)?;
         match self.dir.open(path) {
             Ok(old) => attributes::take_over(&old.into_std(), &file)?,
