@@ -205,7 +205,10 @@ impl RewriteSource<'_> {
         if left.len() < comments.len() {
             let new = std::str::from_utf8(&rewritten).unwrap_or_default();
             let mut kept: Vec<&str> = left.iter().map(|it| TextLines(new).slice(*it)).collect();
-            for comment in &comments {
+            // Those that name the type of a document name another one now.
+            let is_header =
+                |it: &&Span| read_named_type(TextLines(text).slice(**it).as_bytes()).is_some();
+            for comment in comments.iter().filter(|it| !is_header(it)) {
                 match kept.iter().position(|it| *it == TextLines(text).slice(*comment)) {
                     Some(at) => drop(kept.swap_remove(at)),
                     None => notes.push((*comment, "this comment has no place any more".to_owned())),

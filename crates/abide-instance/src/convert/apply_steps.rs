@@ -1,6 +1,6 @@
 //! The steps of one message: what they take from the old value, and where they put it.
 
-use abide_schema::value::{Entry, Message, Value, default_of};
+use abide_schema::value::{Codec, Entry, Message, Value, default_of};
 use abide_schema::{Cardinality, Field, MessageId, Scalar, Type};
 use abide_syntax::Span;
 
@@ -8,11 +8,22 @@ use super::converter::Converter;
 use super::path::{FieldPath, ValuePlacer, take_values};
 use super::steps::{DownwardUse, MigrationStep, SettingSource, StepMove, StepSetting, TextCut};
 use super::type_mapping::Direction;
-use super::version_converter::OlderReader;
+use super::version_converter::{ConversionLoss, OlderReader};
 use crate::readers::remove_places;
 
 /// Values that a move took.
 pub(super) type TakenValues<'a> = (&'a StepMove, Vec<Entry>);
+
+/// Values that a step has for a message around its own.
+pub(super) struct RaisedValue {
+    outer: MessageId,
+    path: FieldPath,
+    entries: Vec<Entry>,
+    /// The key that they are from, its element and its name.
+    key: Span,
+    element: String,
+    name: String,
+}
 
 impl<'a, 't> Converter<'a, 't> {
     /// Takes out fields that mean nothing in the newer version. One of which steps took a part is
@@ -115,7 +126,8 @@ impl<'a, 't> Converter<'a, 't> {
             (None, DownwardUse::Always) => true,
             (None, DownwardUse::IfNeeded) => step.moves.iter().any(|it| !has_home(&it.to)),
         };
-        if !is_taken || step.moves.iter().any(|it| it.cut.is_some()) {
+        let is_one_way = |it: &StepMove| it.cut.is_some() || it.enclosing.is_some();
+        if !is_taken || step.moves.iter().any(is_one_way) {
             return None;
         }
         let mut without = rest.clone();
@@ -169,12 +181,20 @@ impl<'a, 't> Converter<'a, 't> {
             let key = first.key;
             place = if place.is_empty() { key } else { place };
             let element = self.tree.field(first.field).full_name();
-            let Ok((field, content)) = to.resolve(self.tree, new.ty) else { continue };
+            let within = moved.enclosing.unwrap_or(new.ty);
+            let Ok((field, content)) = to.resolve(self.tree, within) else { continue };
             let carried: Vec<Entry> = entries
                 .iter()
                 .filter_map(|it| self.convert_moved(moved, it, field, content))
                 .collect();
             if carried.is_empty() {
+                continue;
+            }
+            if let Some(outer) = moved.enclosing {
+                let (path, entries) = (to.clone(), carried.into_iter().map(remove_places));
+                let name = format_path(from);
+                let entries = entries.collect();
+                self.raised.push(RaisedValue { outer, path, entries, key, element, name });
                 continue;
             }
             // What is made takes the place of the outermost field that it is made from.
@@ -210,6 +230,43 @@ impl<'a, 't> Converter<'a, 't> {
         }
     }
 
+    /// Puts what steps of inner messages have for this message where it belongs.
+    pub(super) fn place_raised(&mut self, new: &mut Message) {
+        let (own, others) =
+            std::mem::take(&mut self.raised).into_iter().partition(|it| it.outer == new.ty);
+        self.raised = others;
+        let own: Vec<RaisedValue> = own;
+        for RaisedValue { path, entries, key, element, name, .. } in own {
+            let place = format_path(&path);
+            let set = path.collect_values(self.tree, new);
+            if !set.is_empty() {
+                if !has_same_values(set.into_iter(), entries.iter()) {
+                    let text = format!("`{name}` is not carried: `{place}` says something else");
+                    self.record_loss(key, element, text);
+                }
+                continue;
+            }
+            match ValuePlacer::new(self.tree).put(new, &path, entries, Span::default()) {
+                Ok(()) => self.record_change(key, name, place),
+                Err(why) => {
+                    self.record_loss(key, element, format!("`{name}` is not carried: {why}"));
+                }
+            }
+        }
+    }
+
+    /// Reports what steps had for messages that are not around theirs.
+    pub(super) fn report_raised(&mut self) {
+        for RaisedValue { outer, path, key, element, name, .. } in std::mem::take(&mut self.raised)
+        {
+            let outer = self.tree.message(outer).full_name();
+            let place = format_path(&path);
+            let message = format!("`{name}` is not carried: no `{outer}` is around it");
+            let help = Some(format!("set `{place}` of the `{outer}` that uses it"));
+            self.losses.push(ConversionLoss { span: key, element, message, help });
+        }
+    }
+
     /// A value as one of the field, or of the Any, that it is moved to.
     fn convert_moved(
         &mut self,
@@ -225,7 +282,8 @@ impl<'a, 't> Converter<'a, 't> {
                 if is_up { pair.clone() } else { (pair.1.clone(), pair.0.clone()) }
             };
             let value = remove_places(entry.clone()).value;
-            let found = moved.values.iter().map(sides).find(|(from, _)| from.value == value);
+            let found = moved.values.iter().map(sides);
+            let found = { found }.find(|(from, _)| self.is_same_value(&from.value, &value));
             let Some((_, to)) = found else {
                 let text = format!("no step says what this value of `{}` becomes", old.name());
                 self.record_loss(entry.span, old.full_name(), text);
@@ -257,6 +315,12 @@ impl<'a, 't> Converter<'a, 't> {
             }
             _ => self.convert_value(entry, old, field),
         }
+    }
+
+    /// Returns true if two values say the same: a zero in a wrapper need not be written.
+    fn is_same_value(&self, a: &Value, b: &Value) -> bool {
+        let encode = |it: &Value| it.as_message().map(|it| Codec::new(self.tree).encode(it));
+        a == b || encode(a).is_some_and(|it| Some(it) == encode(b))
     }
 
     fn apply_setting(

@@ -7,7 +7,7 @@ use abide_schema::{
 };
 use abide_syntax::Span;
 
-use super::apply_steps::TakenValues;
+use super::apply_steps::{RaisedValue, TakenValues};
 use super::path::{build_any, read_any_content};
 use super::steps::MigrationStep;
 use super::type_mapping::Direction;
@@ -28,6 +28,8 @@ pub(super) struct Converter<'a, 't> {
     /// The version and the outermost package that the document has after the hop.
     pub(super) document_version: Option<PackageVersion>,
     pub(super) document_api: Option<&'t str>,
+    /// Values for messages around the present one.
+    pub(super) raised: Vec<RaisedValue>,
     pub(super) losses: Vec<ConversionLoss>,
     pub(super) changes: Vec<ConversionChange>,
 }
@@ -96,6 +98,7 @@ impl<'a, 't> Converter<'a, 't> {
         for (step, taken) in made {
             self.put_step(step, taken, old, &mut new, span);
         }
+        self.place_raised(&mut new);
         self.report_unavailable_defaults(old, &new, span);
         new
     }
@@ -237,8 +240,11 @@ impl<'a, 't> Converter<'a, 't> {
         let name = old.full_name();
         let parent = old.containing_message().map_or_else(String::new, |it| it.full_name());
         let text = format!("`{}` of `{parent}` has no counterpart", old.name());
-        let help =
-            self.translator.lossy.get(&name).map(|why| format!("its values may get lost: {why}"));
+        let help = match self.translator.lossy.get(&name) {
+            Some(why) => format!("its values may get lost: {why}"),
+            None => "remove it, or write by hand what takes its place".to_owned(),
+        };
+        let help = Some(help);
         let is_reported = self.losses.last().is_some_and(|it| it.span == key && it.element == name);
         // A list is lost as one.
         if !is_reported || key.is_empty() {

@@ -67,6 +67,8 @@ pub(super) struct StepCondition {
 pub(super) struct StepMove {
     pub(super) from: FieldPath,
     pub(super) to: FieldPath,
+    /// The message around the one of the step that `to` is a place in.
+    pub(super) enclosing: Option<MessageId>,
     /// Pairs of values, in the types of the two fields; empty if values stay as they are.
     pub(super) values: Vec<(Entry, Entry)>,
     pub(super) cut: Option<TextCut>,
@@ -251,8 +253,10 @@ impl<'t> StepReader<'t> {
     fn read_move(&self, value: &Message) -> Result<StepMove, RefusalReason> {
         let own = get_builtin_protos();
         let (from, old) = self.resolve_old_field(value.get_str(own, "from").unwrap_or_default())?;
-        let to = FieldPath::parse(value.get_str(own, "to").unwrap_or_default())?;
-        let (new, content) = to.resolve(self.tree, self.new)?;
+        let text = value.get_str(own, "to").unwrap_or_default();
+        let (enclosing, text) = self.split_enclosing(text)?;
+        let to = FieldPath::parse(text)?;
+        let (new, content) = to.resolve(self.tree, enclosing.unwrap_or(self.new))?;
         let pairs = value.get_all(own, "values").filter_map(|it| it.value.as_message());
         let values = pairs.map(|pair| {
             let side = |name, field| match pair.get_message(own, name) {
@@ -280,7 +284,21 @@ impl<'t> StepReader<'t> {
             at: at.to_owned(),
             is_second: value.get_i64(own, "part") == Some(2),
         });
-        Ok(StepMove { from, to, values, cut })
+        Ok(StepMove { from, to, enclosing, values, cut })
+    }
+
+    /// Splits `enclosing(MESSAGE).PATH` into the message and the path in it.
+    fn split_enclosing<'p>(
+        &self,
+        text: &'p str,
+    ) -> Result<(Option<MessageId>, &'p str), RefusalReason> {
+        let Some(rest) = text.strip_prefix("enclosing(") else { return Ok((None, text)) };
+        let (name, path) = rest
+            .split_once(").")
+            .ok_or_else(|| format!("`{text}` is not a path, such as `enclosing(a.v1.B).c`"))?;
+        let outer = self.tree.message_named(name);
+        let outer = outer.ok_or_else(|| format!("the API has no message `{name}`"))?;
+        Ok((Some(outer.id), path))
     }
 
     fn read_setting(&self, value: &Message) -> Result<StepSetting, RefusalReason> {

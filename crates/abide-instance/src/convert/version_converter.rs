@@ -165,6 +165,7 @@ impl<'t> VersionConverter<'t> {
             structs_are_json,
             document_version: None,
             document_api: None,
+            raised: Vec::new(),
             losses: Vec::new(),
             changes: Vec::new(),
         };
@@ -175,6 +176,7 @@ impl<'t> VersionConverter<'t> {
             carrier.document_version = package.version().cloned();
             carrier.document_api = package.name().split('.').next();
             let next = carrier.convert_message(&message, target, Span::default());
+            carrier.report_raised();
             if next == message {
                 break;
             }
@@ -200,6 +202,7 @@ impl<'t> VersionConverter<'t> {
             structs_are_json: false,
             document_version: None,
             document_api: None,
+            raised: Vec::new(),
             losses: Vec::new(),
             changes: Vec::new(),
         };

@@ -6,7 +6,8 @@
 //! the pair was called compatible, or if a witness does not misbehave.
 //!
 //! What is written and what is found in generated code have laws of their own, which are tried on
-//! generated files: `laws`; and so has writing itself: `kills`.
+//! generated files: `laws`; and so have carrying values to another major, `carried`, and writing itself,
+//! `kills`.
 
 #![allow(
     clippy::disallowed_methods,
@@ -14,9 +15,16 @@
     reason = "a program at the edge: it runs others, reads and writes files, and prints"
 )]
 
+mod carried;
+#[path = "../../../abide-instance/tests/translate/carrying.rs"]
+mod carrying;
+#[path = "../../../abide-instance/tests/translate/homes.rs"]
+mod homes;
 mod kills;
 mod laws;
 mod lives;
+#[path = "../../../abide-instance/tests/translate/notations.rs"]
+mod notations;
 #[path = "../../../abide-lint/tests/schemas/mod.rs"]
 mod schemas;
 mod sequences;
@@ -67,6 +75,10 @@ struct Arguments {
     /// The number of lives of clients of xDS, among servers that change, end and begin anew.
     #[arg(long, default_value_t = 100_000)]
     lives: u64,
+    /// The number of values of Envoy's older API to carry to the newer one and back. This needs the
+    /// trees beside the workspace.
+    #[arg(long, default_value_t = 10_000)]
+    carried: u64,
     /// The number of runs that write, to end at a random system call and to repeat. This needs
     /// strace.
     #[arg(long, default_value_t = 0)]
@@ -93,6 +105,7 @@ fn try_laws(arguments: &Arguments) -> Result<bool> {
         laws::try_symbols(arguments.symbols, seed),
         laws::try_damages(arguments.damages, seed),
         lives::try_lives(arguments.lives, seed),
+        carried::try_carrying(arguments.carried, seed),
         kills::try_kills(arguments.kills, seed, arguments.abide.as_deref()),
     ];
     parts.into_iter().try_fold(true, |sound, part| Ok(sound & part?))
