@@ -11,5 +11,7 @@ pub use feature_files::FeatureFile;
 pub(crate) use feature_files::{is_reverse_dns, names};
 pub use instance_set::{ApiRelease, InstanceFile, InstanceOptions, InstanceSet};
 pub use options::{Options, RuleScope};
-pub(crate) use runtime_overrides::{Decision, ENABLE_ALL, FAIL_ON_ANY, FEATURE, bootstrap_of};
+pub(crate) use runtime_overrides::{
+    Decision, ENABLE_ALL, FAIL_ON_ANY, FEATURE, bootstrap_of, runtime_resources,
+};
 pub use runtime_overrides::{Overrides, RuntimeSetting, declared_layers};

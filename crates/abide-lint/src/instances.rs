@@ -1,6 +1,7 @@
 //! Questions about instances that rules share.
 
 mod deprecated_use;
+pub(crate) mod envoy;
 mod override_keys;
 mod references;
 mod renamed;

@@ -17,6 +17,7 @@ macro_rules! rules {
 rules! {
     accepted_stale = "rules/accepted-stale.rs";
     addition_impossible = "rules/addition-impossible.rs";
+    address_not_numeric = "rules/address-not-numeric.rs";
     alpha_too_old = "rules/alpha-too-old.rs";
     alpha_used = "rules/alpha-used.rs";
     arenas_changed = "rules/arenas-changed.rs";
@@ -24,6 +25,8 @@ rules! {
     both_old_and_new_set = "rules/both-old-and-new-set.rs";
     candidate_edited = "rules/candidate-edited.rs";
     candidate_path_taken = "rules/candidate-path-taken.rs";
+    cluster_discovery_inconsistent = "rules/cluster-discovery-inconsistent.rs";
+    cluster_weights_invalid = "rules/cluster-weights-invalid.rs";
     cluster_without_discovery = "rules/cluster-without-discovery.rs";
     comment_mark_unknown = "rules/comment-mark-unknown.rs";
     comment_missing = "rules/comment-missing.rs";
@@ -64,6 +67,7 @@ rules! {
     disallowed_field_used = "rules/disallowed-field-used.rs";
     disallowed_not_deprecated = "rules/disallowed-not-deprecated.rs";
     disallowed_too_soon = "rules/disallowed-too-soon.rs";
+    domain_claimed_twice = "rules/domain-claimed-twice.rs";
     drain_type_of_egress = "rules/drain-type-of-egress.rs";
     duplicate_key = "rules/duplicate-key.rs";
     edition_changed = "rules/edition-changed.rs";
@@ -92,6 +96,7 @@ rules! {
     extension_declaration_changed = "rules/extension-declaration-changed.rs";
     extension_invalid = "rules/extension-invalid.rs";
     extension_moved = "rules/extension-moved.rs";
+    extension_not_configured = "rules/extension-not-configured.rs";
     extension_range_removed = "rules/extension-range-removed.rs";
     extension_removed = "rules/extension-removed.rs";
     extension_renamed = "rules/extension-renamed.rs";
@@ -129,6 +134,7 @@ rules! {
     file_package_changed = "rules/file-package-changed.rs";
     file_removed = "rules/file-removed.rs";
     file_renamed = "rules/file-renamed.rs";
+    filter_chain_ambiguous = "rules/filter-chain-ambiguous.rs";
     folder_shared_by_packages = "rules/folder-shared-by-packages.rs";
     foreign_type_used = "rules/foreign-type-used.rs";
     frozen_package_changed = "rules/frozen-package-changed.rs";
@@ -149,6 +155,7 @@ rules! {
     json_name_conflict = "rules/json-name-conflict.rs";
     language_feature_changed = "rules/language-feature-changed.rs";
     list_without_pages = "rules/list-without-pages.rs";
+    listener_address_claimed_twice = "rules/listener-address-claimed-twice.rs";
     listener_drains_abruptly = "rules/listener-drains-abruptly.rs";
     long_running_operation_changed = "rules/long-running-operation-changed.rs";
     lua_filter_used = "rules/lua-filter-used.rs";
@@ -156,6 +163,7 @@ rules! {
     major_outside_window = "rules/major-outside-window.rs";
     major_past_support = "rules/major-past-support.rs";
     malformed_value = "rules/malformed-value.rs";
+    management_cluster_unknown = "rules/management-cluster-unknown.rs";
     message_added = "rules/message-added.rs";
     message_history_broken = "rules/message-history-broken.rs";
     message_moved = "rules/message-moved.rs";
@@ -184,6 +192,7 @@ rules! {
     name_with_preposition = "rules/name-with-preposition.rs";
     naming_style_violated = "rules/naming-style-violated.rs";
     next_free_field_wrong = "rules/next-free-field-wrong.rs";
+    node_identity_missing = "rules/node-identity-missing.rs";
     non_portable_notation = "rules/non-portable-notation.rs";
     number_duplicated = "rules/number-duplicated.rs";
     number_invalid = "rules/number-invalid.rs";
@@ -236,7 +245,9 @@ rules! {
     reserved_used = "rules/reserved-used.rs";
     resource_changed = "rules/resource-changed.rs";
     resource_malformed = "rules/resource-malformed.rs";
+    resource_name_claimed_twice = "rules/resource-name-claimed-twice.rs";
     resource_reference_changed = "rules/resource-reference-changed.rs";
+    runtime_guard_unknown = "rules/runtime-guard-unknown.rs";
     runtime_invalid = "rules/runtime-invalid.rs";
     sensitive_mark_removed = "rules/sensitive-mark-removed.rs";
     service_added = "rules/service-added.rs";
@@ -245,12 +256,14 @@ rules! {
     service_removed = "rules/service-removed.rs";
     service_renamed = "rules/service-renamed.rs";
     service_suffix_missing = "rules/service-suffix-missing.rs";
+    settings_contradictory = "rules/settings-contradictory.rs";
     stable_depends_on_unstable = "rules/stable-depends-on-unstable.rs";
     standard_method_malformed = "rules/standard-method-malformed.rs";
     string_length_in_bytes = "rules/string-length-in-bytes.rs";
     syntax_error = "rules/syntax-error.rs";
     syntax_missing = "rules/syntax-missing.rs";
     syntax_unexpected = "rules/syntax-unexpected.rs";
+    terminal_filter_misplaced = "rules/terminal-filter-misplaced.rs";
     time_as_integer = "rules/time-as-integer.rs";
     too_many_majors = "rules/too-many-majors.rs";
     translation_loss = "rules/translation-loss.rs";

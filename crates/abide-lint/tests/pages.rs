@@ -5,7 +5,8 @@
 //! together, until a path repeats; a block without is a tree of its own. A
 //! `toml` block is the `abide.toml` of the blocks behind it, `text
 //! file=abide.accepted` the accepted findings, `text file=abide.lock` the record
-//! of versions, `text file=features.txt` a list of features, and `proto old file=PATH` a file
+//! of versions, `text file=features.txt` a list of features, `text file=guards.txt` the guards of
+//! runtime that a program has, and `proto old file=PATH` a file
 //! of the old tree. A `yaml` block is an instance of the messages of its case, which names its
 //! type in the first line. `imported` marks a file that is not judged. Pages of rules
 //! about changes show compatible changes, too. What is reported at the old side
@@ -18,7 +19,7 @@
 
 #![allow(clippy::disallowed_methods, reason = "the test reads its own pages")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -78,6 +79,7 @@ struct Case {
     accepted: Option<String>,
     lock: Option<String>,
     features: Option<FeatureFile>,
+    guards: Option<BTreeSet<String>>,
     instances: Vec<String>,
 }
 
@@ -125,13 +127,14 @@ fn cases(page: &str) -> Vec<Case> {
         let accepted = block.file.as_deref() == Some("abide.accepted");
         let lock = block.file.as_deref() == Some("abide.lock");
         let features = block.file.as_deref() == Some("features.txt");
+        let guards = block.file.as_deref() == Some("guards.txt");
         if block.language == "yaml" {
             let case = cases.last_mut().expect("an instance stands behind its messages");
             assert_eq!(case.section, block.section, "an instance stands behind its messages");
             case.instances.push(block.text);
             continue;
         }
-        if block.language != "proto" && !accepted && !lock && !features {
+        if block.language != "proto" && !accepted && !lock && !features && !guards {
             continue;
         }
         let joins = config.is_none()
@@ -151,6 +154,8 @@ fn cases(page: &str) -> Vec<Case> {
             case.accepted = Some(block.text);
         } else if lock {
             case.lock = Some(block.text);
+        } else if guards {
+            case.guards = Some(block.text.lines().map(str::to_owned).collect());
         } else if features {
             case.features = Some(FeatureFile { path: block.path(), text: block.text });
         } else {
@@ -273,7 +278,8 @@ impl Judged {
             .zip(&case.instances)
             .map(|(instance, text)| InstanceFile::new(instance, text.as_bytes()))
             .collect();
-        let judged = InstanceOptions::on(options.as_of);
+        let guards = case.guards.as_ref();
+        let judged = InstanceOptions { guards, ..InstanceOptions::on(options.as_of) };
         let judged = abide_lint::check_instances(&new, &policy, judged, &files);
         report.findings.extend(judged.findings);
         let translator =

@@ -1,5 +1,6 @@
 //! Instances with the APIs that judge them: those of the command line and those of `abide.toml`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use abide_instance::runtime::{
@@ -453,10 +454,12 @@ impl Instances {
                     InstanceFile { instance, text, disk, is_judged }
                 });
                 let files: Vec<InstanceFile<'_>> = layers.chain(own).collect();
+                let guards = find_guards(settings, api, &files);
                 let options = InstanceOptions {
                     overrides: Some(&self.runtime.overrides),
                     releases: &releases,
                     accepted,
+                    guards: guards.as_ref(),
                     ..InstanceOptions::on(as_of)
                 };
                 let mut report = abide_lint::check_instances(&loaded.tree, policy, options, &files);
@@ -565,4 +568,20 @@ pub(super) fn find_message(tree: &Tree, name: &str) -> Result<MessageId, Error> 
     let near = find_nearest(name, all.iter().map(String::as_str));
     let help = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     Err(Error::Usage(format!("the API has no message `{name}`{help}")))
+}
+
+/// The runtime guards that the program with an API knows, if a file of the run sets any.
+fn find_guards(
+    settings: &Settings,
+    api: &Api,
+    files: &[InstanceFile<'_>],
+) -> Option<BTreeSet<String>> {
+    let names: [&[u8]; 2] = [b"reloadable_features", b"restart_features"];
+    let sets_any = |file: &InstanceFile<'_>| {
+        names.iter().any(|name| file.text.windows(name.len()).any(|it| it == *name))
+    };
+    if !files.iter().any(sets_any) {
+        return None;
+    }
+    settings.open_source(&tree_of(api.source.as_ref(), api)).ok()?.find_guards()
 }

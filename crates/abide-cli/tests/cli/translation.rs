@@ -232,3 +232,51 @@ fn a_field_that_is_left_out_is_named() {
     });
     assert_eq!(left_out, [&expected], "{changes}");
 }
+
+/// Files of a run depend on each other: where one cannot be written, none is.
+#[test]
+fn all_files_are_written_or_none() {
+    let folder = released();
+    let folder = folder.path();
+    let before = read(folder, "conf/ada.yaml");
+    let last = folder.join("conf/cy.txtpb");
+    let mut permissions = fs::metadata(&last).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&last, permissions).unwrap();
+    let ran = config(folder, &["upgrade", "conf/ada.yaml", "conf/cy.txtpb", "--write"]);
+    assert_eq!(ran.status, 2, "{}{}", ran.text(), ran.stderr);
+    assert!(ran.stderr.contains("cannot write `conf/cy.txtpb`"), "{}", ran.stderr);
+    assert_eq!(read(folder, "conf/ada.yaml"), before);
+}
+
+/// A file with secrets that `--out` makes can be read by its owner alone, and others as ever.
+#[cfg(unix)]
+#[test]
+fn what_is_written_with_secrets_is_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().unwrap();
+    let pair = |version: u32| {
+        format!(
+            "syntax = \"proto3\";\npackage envoy.acme.v{version};\nmessage TlsCertificate {{ \
+             string private_key = 1; string name = 2; }}\nmessage Plain {{ string name = 1; }}\n"
+        )
+    };
+    let secret = "# proto-message: envoy.acme.v1.TlsCertificate\nprivate_key: hidden\n";
+    put(
+        folder.path(),
+        &[
+            ("proto/envoy/acme/v1/a.proto", &pair(1)),
+            ("proto/envoy/acme/v2/a.proto", &pair(2)),
+            ("conf/secret.yaml", secret),
+            ("conf/plain.yaml", "# proto-message: envoy.acme.v1.Plain\nname: a\n"),
+        ],
+    );
+    let ran = config(folder.path(), &["upgrade", "conf", "--out", "made/"]);
+    assert_eq!(ran.status, 0, "{}{}", ran.text(), ran.stderr);
+    let mode = |name: &str| {
+        let file = folder.path().join("made").join(name);
+        fs::metadata(file).unwrap().permissions().mode() & 0o077
+    };
+    assert_eq!(mode("secret.yaml"), 0);
+    assert_ne!(mode("plain.yaml"), 0);
+}

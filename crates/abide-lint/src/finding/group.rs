@@ -25,6 +25,8 @@ pub enum Group {
     Compatibility,
     /// Instances: values of the API as people write them.
     Instance,
+    /// What Envoy refuses although the API allows it.
+    Envoy,
     /// What `abide.toml` declares: rules of one's own.
     Own,
     /// The tool's own files: waivers and configuration.
@@ -44,6 +46,7 @@ impl Group {
         Group::Conventions,
         Group::Compatibility,
         Group::Instance,
+        Group::Envoy,
         Group::Own,
         Group::Policy,
     ];
@@ -61,6 +64,7 @@ impl Group {
             Group::Conventions => "what a team can agree on, such as comments",
             Group::Compatibility => "changes since an old tree, and what they break",
             Group::Instance => "instances: values of the API as people write them",
+            Group::Envoy => "what Envoy refuses although its API allows it",
             Group::Own => "rules of one's own, which `abide.toml` declares",
             Group::Policy => "the tool's own files: waivers and configuration",
         }
@@ -84,6 +88,7 @@ impl Group {
             Group::Conventions => "conventions",
             Group::Compatibility => "compatibility",
             Group::Instance => "instance",
+            Group::Envoy => "envoy",
             Group::Own => "own",
             Group::Policy => "policy",
         }

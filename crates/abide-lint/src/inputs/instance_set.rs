@@ -1,5 +1,7 @@
 //! The instances of a run, with what it needs to judge them.
 
+use std::collections::BTreeSet;
+
 use abide_instance::runtime::DiskReading;
 use abide_instance::{Document, Instance};
 use abide_schema::Tree;
@@ -48,12 +50,14 @@ pub struct InstanceOptions<'a> {
     pub releases: &'a [ApiRelease<'a>],
     /// The accepted findings.
     pub accepted: Option<&'a Accepted>,
+    /// The guards of runtime that the program with the API knows; `None` if they are not known.
+    pub guards: Option<&'a BTreeSet<String>>,
 }
 
 impl InstanceOptions<'_> {
     /// The inputs of a run on a day with nothing else.
     pub fn on(as_of: Date) -> Self {
-        InstanceOptions { as_of, overrides: None, releases: &[], accepted: None }
+        InstanceOptions { as_of, overrides: None, releases: &[], accepted: None, guards: None }
     }
 }
 
@@ -64,6 +68,9 @@ pub struct InstanceSet<'a> {
     pub files: &'a [InstanceFile<'a>],
     /// The runtime of each file.
     pub(crate) overrides: Vec<Overrides>,
+    /// The keys of RTDS resources in each file. They decide about nothing in the run: whose layers
+    /// they are is not known.
+    pub(crate) resources: Vec<Overrides>,
 }
 
 impl<'a> InstanceSet<'a> {
@@ -94,7 +101,10 @@ impl<'a> InstanceSet<'a> {
             own.map_or_else(|| above.clone(), |own| own.with(&above))
         });
         let overrides = overrides.collect();
-        InstanceSet { files, overrides }
+        let resources = (0..).zip(files);
+        let resources =
+            resources.map(|(number, file)| Overrides::of_resources(tree, file.instance, number));
+        InstanceSet { files, overrides, resources: resources.collect() }
     }
 
     /// Every document, with the number of its file.

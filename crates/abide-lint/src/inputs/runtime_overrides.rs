@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use abide_instance::runtime::{DeclaredLayers, DiskReading, LayerSource, Runtime, Values};
-use abide_instance::{Document, Instance};
+use abide_instance::{Document, Instance, Item, walk};
 use abide_schema::value::Message;
 use abide_schema::{Element, Tree, format_api_name};
 use abide_syntax::Span;
@@ -77,6 +77,19 @@ impl Overrides {
         all
     }
 
+    /// The keys of the RTDS resources in a file with this number.
+    pub(crate) fn of_resources(tree: &Tree, instance: &Instance, file: u32) -> Overrides {
+        let mut all = Overrides::default();
+        for layers in instance.documents.iter().flat_map(|it| runtime_resources(tree, it)) {
+            for layer in layers.layers() {
+                if let LayerSource::Static(values) = &layer.source {
+                    all.push_layer(&layer.name, values, Some(file));
+                }
+            }
+        }
+        all
+    }
+
     /// Puts a layer on top of those so far. If it is in a file of the run, `file` is its number.
     pub fn push_layer(&mut self, name: &str, values: &Values, file: Option<u32>) {
         for (key, value) in values {
@@ -124,6 +137,26 @@ impl Overrides {
             _ => Decision { is_allowed: !is_disallowed, by: None },
         }
     }
+}
+
+/// The RTDS resources that a document holds, each as a layer of its own.
+pub(crate) fn runtime_resources(tree: &Tree, document: &Document) -> Vec<DeclaredLayers> {
+    let mut found = Vec::new();
+    let Some(message) = document.message() else { return found };
+    walk(tree, message, document.span, &mut |visit| {
+        let Item::Message(resource) = visit.met else { return };
+        let ty = tree.message(resource.ty);
+        let api = format_api_name(ty.file().package().name());
+        // In v2 days it stood beside the service that sends it.
+        let is_runtime = ty.name() == "Runtime"
+            && ["envoy.service.runtime.*", "envoy.service.discovery.*"]
+                .contains(&api.as_deref().unwrap_or_default());
+        if let Some(layer) = resource.get_message(tree, "layer").filter(|_| is_runtime) {
+            let name = resource.get_str(tree, "name").unwrap_or_default();
+            found.push(DeclaredLayers::from_struct(tree, name, layer));
+        }
+    });
+    found
 }
 
 /// The layers of runtime that the bootstrap in a file declares; `None` if it holds no bootstrap.

@@ -17,9 +17,9 @@ pub(crate) struct OverridePlace<'s> {
     pub(crate) location: Location,
 }
 
-/// The keys of all layers that are in a file, each place once.
+/// The keys of all layers and RTDS resources that are in a file, each place once.
 pub(crate) fn override_places<'s>(set: &'s InstanceSet<'_>) -> Vec<OverridePlace<'s>> {
-    let keys = set.overrides.iter().flat_map(|it| it.keys());
+    let keys = set.overrides.iter().chain(&set.resources).flat_map(|it| it.keys());
     let places = keys.flat_map(|(key, settings)| {
         settings.iter().filter_map(move |setting| {
             let location = Location::instance(setting.file?, setting.span);

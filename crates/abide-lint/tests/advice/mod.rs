@@ -25,6 +25,44 @@ use Way::{Edits, Person};
 
 /// By the text of the help, in which `*` stands for any text: how it is obeyed.
 const ADVICE: &[(&str, Way)] = &[
+    ("keep the domain in one of the virtual hosts", Person("whose domain it is, is a decision")),
+    ("rename one of them, or remove it", Person("which one is meant is a decision")),
+    (
+        "give each listener an address or a port of its own",
+        Person("which port is free is not in the file"),
+    ),
+    (
+        "write an IP address; a cluster of the type `STRICT_DNS` looks names up",
+        Person("which address it has is not in the file"),
+    ),
+    ("set `eds_cluster_config.eds_config`", Person("where the endpoints come from is a decision")),
+    (
+        "give at least one of them a weight, and all of them together at most 4294967295",
+        Person("the shares are a decision"),
+    ),
+    (
+        "move it to the end of the list",
+        Person("the next line is moved with it, which the edits of a line cannot do"),
+    ),
+    ("end the list with *", Person("which filter that is, is a decision")),
+    (
+        "set both, or turn the rule off if `--service-node` and `--service-cluster` say them",
+        Person("who the node is, is a decision"),
+    ),
+    (
+        "declare it in `static_resources`, with endpoints of its own",
+        Person("where the server is, is not in the file"),
+    ),
+    (
+        "give the chains a `filter_chain_match` that tells them apart",
+        Person("what tells them apart is a decision"),
+    ),
+    ("swap them, or leave the limit out", Person("which of both is meant is a decision")),
+    (
+        "add `typed_config` with the `@type` of the extension; it may hold nothing else",
+        Person("which extension is meant is a decision"),
+    ),
+    ("remove it, or write by hand what takes its place", Edits(&[remove_line])),
     (
         "add `deprecated = true`, or remove the annotation",
         Edits(&[deprecate_with_comment, drop_option]),

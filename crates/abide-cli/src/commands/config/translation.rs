@@ -12,7 +12,7 @@ use abide_schema::{MessageId, PackageVersion};
 use abide_source::NamedFile;
 use abide_source::printable::count_line_and_column;
 use abide_source::printable::{self, escape_unprintable as shown_name};
-use abide_source::write::{self, UnmadeChange};
+use abide_source::write::{self, FileChange, UnmadeChange};
 use abide_source::{Progress, load};
 use abide_syntax::Span;
 use rayon::prelude::*;
@@ -47,16 +47,12 @@ pub(super) fn convert_files(
     let notation = args.notation.as_deref().and_then(Notation::from_name);
     let mut files = read_named_files(&args.files, notation)?;
     if args.target.write {
-        let mut folders: Vec<PathBuf> = files
-            .iter()
-            .filter_map(|file| Path::new(&file.name).parent().map(Path::to_owned))
-            .collect();
-        folders.dedup();
-        for folder in folders {
-            // A file with several names may hold a part of what a killed run wrote.
-            if recover(&Path::new(".").join(folder))? {
-                files = read_named_files(&args.files, notation)?;
-            }
+        let named = files.iter().filter(|it| it.name != "-").map(|it| Path::new(&it.name));
+        let folder = write::find_common_folder(named)
+            .map_err(|error| Error::File { what: "cannot find the files".to_owned(), error })?;
+        // A file with several names may hold a part of what a killed run wrote.
+        if recover(&folder)? {
+            files = read_named_files(&args.files, notation)?;
         }
     }
     let all_targets = choose_targets(args, &files)?;
@@ -131,6 +127,7 @@ pub(super) fn convert_files(
     let mut printed: Vec<u8> = Vec::new();
     // Files whose patch does not show all of them.
     let mut masked: Vec<&str> = Vec::new();
+    let mut writes: Vec<FileChange<'_>> = Vec::new();
     for (index, it) in carried.iter().enumerate() {
         let Some(text) = it.text.as_deref().filter(|_| !kept_back) else { continue };
         let is_changed = changed[index];
@@ -157,18 +154,19 @@ pub(super) fn convert_files(
                 printed.extend(render_unified(file, Some(&old), Some(&new)));
                 masked.push(file);
             }
-            TextTarget::File(path) if args.target.write => {
-                let written = is_changed.then(|| write::replace(path, &bytes[index], text));
-                written.transpose().map_err(|why| replace_error(path, why))?;
+            TextTarget::File(path) if path == Path::new("-") => {
+                write::write(None, text).map_err(|error| Error::unwritten(None, error))?;
             }
-            TextTarget::File(path) => {
-                write::write(Some(path), text).map_err(|error| Error::File {
-                    what: format!("cannot write `{}`", path.display()),
-                    error,
-                })?;
-            }
+            TextTarget::File(_) if args.target.write && !is_changed => {}
+            TextTarget::File(path) => writes.push(FileChange {
+                path,
+                old: Some(bytes[index].as_slice()).filter(|_| args.target.write),
+                new: text,
+                is_private: !args.target.write && !secrets[index].is_empty(),
+            }),
         }
     }
+    write::replace_all(&writes).map_err(replace_error)?;
     // Findings stand beside a patch, not in it.
     let takes_output = args.target.diff || args.target.out.as_deref() == Some(Path::new("-"));
     if takes_output {
@@ -217,14 +215,17 @@ pub(super) fn convert_files(
     Ok(outcome)
 }
 
-/// The error of a file that was not replaced.
-fn replace_error(path: &Path, why: UnmadeChange) -> Error {
+/// The error of files of which none was written.
+fn replace_error(why: UnmadeChange) -> Error {
     match why {
-        UnmadeChange::Edited(_) => Error::Usage(format!(
-            "`{}` was edited in the meantime, so it was not written: run the command again",
-            path.display()
-        )),
-        UnmadeChange::Failed { error, .. } => {
+        UnmadeChange::Edited(paths) => {
+            let names: Vec<String> = paths.iter().map(|it| format!("`{}`", it.display())).collect();
+            Error::Usage(format!(
+                "{} was edited in the meantime, so nothing was written: run the command again",
+                names.join(", ")
+            ))
+        }
+        UnmadeChange::Failed { path, error, .. } => {
             Error::File { what: format!("cannot write `{}`", path.display()), error }
         }
     }
