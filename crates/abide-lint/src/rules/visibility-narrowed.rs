@@ -36,6 +36,12 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, s
             Surface::SourceJava,
             Surface::SourcePython,
         ]));
-        finding.help("put `export` before the declaration");
+        finding.help(match it.may_be_exported() {
+            true => "put `export` before the declaration",
+            false => {
+                "set `features.default_symbol_visibility = EXPORT_ALL` for the file: `STRICT` \
+                 exports nothing nested"
+            }
+        });
     }
 }

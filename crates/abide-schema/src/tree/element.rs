@@ -2,7 +2,7 @@
 
 use abide_syntax::Visibility;
 
-use crate::decl::{Node, Part, RawOptions};
+use crate::decl::{MAX_FIELD_NUMBER, Node, Part, RawOptions};
 use crate::dynamic as value;
 use crate::ids::ElementId;
 use crate::problem::Place;
@@ -141,6 +141,20 @@ impl<'t> Element<'t> {
         }
     }
 
+    /// Returns true if a type may be marked as exported. Under `STRICT` visibility, nothing nested
+    /// may, except the enums of a local message that has nothing else. Source: `SymbolChecker` of
+    /// protobuf.
+    pub fn may_be_exported(self) -> bool {
+        let Some(Element::Message(parent)) = self.parent() else { return true };
+        let visibility = match self {
+            Element::Message(it) => it.features().default_visibility,
+            Element::Enum(it) => it.features().default_visibility,
+            _ => self.file().features().default_visibility,
+        };
+        visibility != DefaultVisibility::Strict
+            || matches!(self, Element::Enum(_)) && is_namespace(parent)
+    }
+
     /// Returns true if it is known if other files may use a type: descriptor sets leave out the
     /// feature that decides where nothing is written at it.
     pub fn has_known_visibility(self) -> bool {
@@ -180,4 +194,14 @@ impl<'t> File<'t> {
         });
         messages.chain(enums).chain(self.extensions().map(Element::Field)).chain(services)
     }
+}
+
+/// Returns true if a message only holds enums: it is local, and every number is
+/// reserved.
+fn is_namespace(message: Message<'_>) -> bool {
+    let all_reserved = match message.reserved_ranges() {
+        [range] => range.start == 1 && range.end == MAX_FIELD_NUMBER + 1,
+        _ => false,
+    };
+    message.parent().is_none() && !Element::Message(message).is_exported() && all_reserved
 }

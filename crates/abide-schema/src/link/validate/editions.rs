@@ -2,10 +2,10 @@
 
 use abide_syntax::{Span, Visibility};
 
-use crate::decl::{FileDecl, MAX_FIELD_NUMBER, Part};
+use crate::decl::{FileDecl, Part};
 use crate::problem::{Place, ProblemKind};
 use crate::protobuf::Edition;
-use crate::tree::{DefaultVisibility, Element, Message, Presence, Service};
+use crate::tree::{Element, Presence, Service};
 
 use super::check::FileCheck;
 use super::imports::is_lite;
@@ -42,6 +42,28 @@ impl<'a> FileCheck<'a> {
         }
         if file.edition >= Edition::Edition2024 {
             self.check_strict_visibility();
+            self.check_keyword_types();
+        }
+    }
+
+    /// Where a message or an enum could be declared, `export` and `local` begin a declaration from
+    /// edition 2024 on. Source: `ParseMessageStatement` of protobuf's parser.
+    fn check_keyword_types(&mut self) {
+        let Some(source) = self.decl.source_text() else { return };
+        for field in self.file.all_fields() {
+            let decl = field.decl();
+            let is_statement = decl.label.is_none() && decl.oneof.is_none();
+            if !is_statement || field.is_extension() || field.is_map() {
+                continue;
+            }
+            let span = self.span(decl.node, Part::Type);
+            let written = span.str(source);
+            let first = written.split('.').next().unwrap_or_default();
+            if matches!(first, "export" | "local") {
+                let text = format!("`{first}` begins a declaration here, not the name of a type");
+                self.report(ProblemKind::NameMisused, Element::Field(field), span, text).help =
+                    Some("write the full name, with a dot before it".to_owned());
+            }
         }
     }
 
@@ -51,21 +73,9 @@ impl<'a> FileCheck<'a> {
         Some((place, "the edition of the file".to_owned()))
     }
 
-    /// Under `STRICT` visibility, nested types cannot be exported, except the
-    /// enums of a local message that has nothing else. Source: `SymbolChecker`
-    /// of protobuf.
     fn check_strict_visibility(&mut self) {
         for element in self.file.elements() {
-            let (parent, visibility, features) = match element {
-                Element::Message(it) => (it.parent(), it.decl().visibility, it.features()),
-                Element::Enum(it) => (it.parent(), it.decl().visibility, it.features()),
-                _ => continue,
-            };
-            let Some(parent) = parent else { continue };
-            if visibility != Some(Visibility::Export)
-                || features.default_visibility != DefaultVisibility::Strict
-                || (matches!(element, Element::Enum(_)) && is_namespace(parent))
-            {
+            if element.visibility() != Some(Visibility::Export) || element.may_be_exported() {
                 continue;
             }
             let span = self.span(element.node(), Part::Head);
@@ -94,14 +104,4 @@ impl<'a> FileCheck<'a> {
                 Some("remove `cc_generic_services` and `java_generic_services`".to_owned());
         }
     }
-}
-
-/// Returns true if a message only holds enums: it is local, and every number is
-/// reserved.
-fn is_namespace(message: Message<'_>) -> bool {
-    let all_reserved = match message.reserved_ranges() {
-        [range] => range.start == 1 && range.end == MAX_FIELD_NUMBER + 1,
-        _ => false,
-    };
-    message.parent().is_none() && !Element::Message(message).is_exported() && all_reserved
 }

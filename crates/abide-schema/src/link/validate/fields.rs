@@ -131,6 +131,9 @@ impl<'a> FileCheck<'a> {
         let problem = self.report(ProblemKind::NameMisused, user, span, text);
         problem.labels.push(label);
         problem.help = Some(match ty.visibility() {
+            _ if !ty.may_be_exported() => {
+                format!("move the {} to the top level: `STRICT` exports nothing nested", ty.noun())
+            }
             Some(_) => format!("write `export` instead of `local` before the {}", ty.noun()),
             None => format!("write `export` before the {}", ty.noun()),
         });
