@@ -18,6 +18,7 @@ mod table;
 pub(crate) use self::cpp::{CPP, CPP_NAMESPACE};
 pub(crate) use self::go::GO;
 pub(crate) use self::java::JAVA;
+pub use self::java::name_java_outer_class;
 pub(crate) use self::python::PYTHON;
 pub use self::table::{LanguageTable, Packaging, PackagingOption};
 

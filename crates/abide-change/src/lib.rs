@@ -35,7 +35,7 @@ pub use constraint::{ConstraintChange, FacetChange, Inclusion, prove_rejection};
 pub use diff::{Diff, RenamedType, find_namesake};
 pub use effects::Effects;
 pub use element::{base_name, collect_first_names, entries, top_level};
-pub use languages::{LANGUAGES, LanguageTable, Packaging, PackagingOption};
+pub use languages::{LANGUAGES, LanguageTable, Packaging, PackagingOption, name_java_outer_class};
 pub use lost_symbols::{find_lost_by_use, find_lost_in_file, find_lost_symbols};
 pub use option::OptionOwner;
 pub use prove::Prover;

@@ -185,3 +185,40 @@ fn a_ruby_package_with_dots_is_one_with_colons() {
     let other = file("Acme::Users::V1");
     assert_eq!(said("packaging-option-changed", &dots, &other).len(), 1);
 }
+
+/// `acme.v1beta1` is `Acme.V1Beta1` in C# and `Acme::V1beta1` in Ruby: C# and Java write a letter
+/// behind a digit in upper case.
+#[test]
+fn letters_behind_digits_are_those_of_the_generator() {
+    let old = "syntax = \"proto3\";\npackage acme.v1beta1;\nmessage Account {}\n";
+    let new = old.replace(
+        "message",
+        "option csharp_namespace = \"Acme.V1Beta1\";\n\
+         option ruby_package = \"Acme::V1beta1\";\nmessage",
+    );
+    assert_eq!(
+        said("packaging-option-changed", old, &new),
+        [
+            "note: `csharp_namespace` is now set to `Acme.V1Beta1`, which still means \
+             `Acme.V1Beta1` ()",
+            "note: `ruby_package` is now set to `Acme::V1beta1`, which still means \
+             `Acme::V1beta1` ()",
+        ]
+    );
+}
+
+/// A feature of Java keeps the name that files had before edition 2024.
+#[test]
+fn the_outer_class_can_keep_its_old_default() {
+    let old = with("edition = \"2023\";");
+    let keep = "edition = \"2024\";
+import option \"google/protobuf/java_features.proto\";
+option features.(pb.java).use_old_outer_classname_default = true;";
+    assert_eq!(said("packaging-option-changed", &old, &with(keep)), [""; 0]);
+    let name = "option java_outer_classname = \"UserOuterClass\";";
+    assert_eq!(
+        said("packaging-option-changed", &with(keep), &with(&format!("{keep}\n{name}"))),
+        ["note: `java_outer_classname` is now set to `UserOuterClass`, which still means \
+             `UserOuterClass` ()"]
+    );
+}

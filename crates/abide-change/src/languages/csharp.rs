@@ -8,7 +8,7 @@ pub(crate) const CSHARP: LanguageTable = LanguageTable {
     name: "C#",
     packaging: &[PackagingOption {
         name: "csharp_namespace",
-        derived: Packaging::Pascal { joint: "." },
+        derived: Packaging::Camel { joint: "." },
     }],
     ..LanguageTable::new(Surface::SourceCsharp)
 };

@@ -1,5 +1,7 @@
 //! Java.
 
+use abide_schema::{Edition, File, to_camel_case};
+
 use super::table::{LanguageTable, Packaging, PackagingOption, ScalarNames};
 use crate::surface::Surface;
 
@@ -103,3 +105,22 @@ pub(crate) const JAVA: LanguageTable = LanguageTable {
     },
     ..LanguageTable::new(Surface::SourceJava)
 };
+
+/// Returns the name of the class that Java generates for a file. Source:
+/// `GetFileImmutableClassName` of the Java generator.
+pub fn name_java_outer_class(file: File<'_>) -> String {
+    if let Some((name, _)) = file.string_option("java_outer_classname") {
+        return name.to_owned();
+    }
+    let keeps_old_default = find_file_feature(file, "use_old_outer_classname_default");
+    if keeps_old_default.unwrap_or(file.decl().edition < Edition::Edition2024) {
+        return file.default_java_outer_class();
+    }
+    format!("{}Proto", to_camel_case(file.stem(), true))
+}
+
+fn find_file_feature(file: File<'_>, name: &str) -> Option<bool> {
+    let features = file.options()?.get_message(file.tree, "features")?;
+    let java = features.find_extension(file.tree, "pb.java")?.value.as_message()?;
+    java.get_bool(file.tree, name)
+}

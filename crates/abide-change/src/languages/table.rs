@@ -68,6 +68,12 @@ pub enum Packaging {
         /// The text between them.
         joint: &'static str,
     },
+    /// The components of the package in camel case with an upper-case first letter, joined: letters
+    /// behind digits are upper case, too.
+    Camel {
+        /// The text between them.
+        joint: &'static str,
+    },
     /// The components of the package in Pascal case, joined.
     Pascal {
         /// The text between them.

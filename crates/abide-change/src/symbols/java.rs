@@ -9,12 +9,12 @@ use abide_schema::{
 };
 
 use super::elements::{
-    camel, enclosing, is_group_like, is_open, language_feature, nested, place_of, stem,
+    camel, enclosing, is_group_like, is_open, language_feature, nested, place_of,
 };
 use super::emitter::{E, Emitter, MarkedType, P, U, Unit};
 use super::generator::{FileFlags, Generator};
 use crate::element::entries;
-use crate::languages::{JAVA, LanguageTable};
+use crate::languages::{JAVA, LanguageTable, name_java_outer_class};
 
 /// The model of `protoc --java_out` and of gRPC's stubs.
 pub(super) struct Java;
@@ -57,31 +57,8 @@ fn joined(scope: &str, name: &str) -> String {
     if scope.is_empty() { name.to_owned() } else { format!("{scope}.{name}") }
 }
 
-/// The class of the file. Source: `GetFileImmutableClassName` of the Java
-/// generator.
-fn outer_class(file: File<'_>) -> String {
-    if let Some((name, _)) = file.string_option("java_outer_classname") {
-        return name.to_owned();
-    }
-    let is_old = match file_feature(file, "use_old_outer_classname_default") {
-        Some(set) => set == "true",
-        None => file.decl().edition < Edition::Edition2024,
-    };
-    if is_old {
-        return file.default_java_outer_class();
-    }
-    let base = file.path().rsplit('/').next().unwrap_or_default();
-    format!("{}Proto", camel(stem(base), true))
-}
-
-fn file_feature<'t>(file: File<'t>, name: &str) -> Option<&'t str> {
-    let features = file.options()?.get_message(file.tree, "features")?;
-    let java = features.find_extension(file.tree, "pb.java")?.value.as_message()?;
-    java.get_bool(file.tree, name).map(|set| if set { "true" } else { "false" })
-}
-
 fn in_class(file: File<'_>) -> Unit {
-    let prefix = joined(package(file), &outer_class(file));
+    let prefix = joined(package(file), &name_java_outer_class(file));
     Unit { prefix, import: String::new(), nested: true }
 }
 

@@ -1,8 +1,9 @@
 use abide_change::option::{self, OptionSetting};
 use abide_change::{
     Change, Comparison, Effects, LANGUAGES, OptionOwner, Packaging, PackagingOption,
+    name_java_outer_class,
 };
-use abide_schema::File;
+use abide_schema::{File, to_camel_case};
 
 use crate::finding::{Bump, Severity};
 use crate::rule::{ChangeCheck, Check, Context, Group, Rule, Sink};
@@ -142,9 +143,10 @@ fn resolve_option(file: File<'_>, option: &PackagingOption) -> String {
         Packaging::False => "false".to_owned(),
         Packaging::Package => package.to_owned(),
         Packaging::Joined { joint } => map_components(package, str::to_owned, joint),
+        Packaging::Camel { joint } => map_components(package, |it| to_camel_case(it, true), joint),
         Packaging::Pascal { joint } => map_components(package, to_pascal_case, joint),
         Packaging::UpperFirst { joint } => map_components(package, to_upper_first, joint),
-        Packaging::OuterClass => name_outer_class(file),
+        Packaging::OuterClass => name_java_outer_class(file),
     }
 }
 
@@ -163,17 +165,6 @@ fn shorten_go_package(written: &str) -> String {
 fn is_go_name(name: &str) -> bool {
     name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_')
         && name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_')
-}
-
-/// The class that Java generates for a file: the name of the file in PascalCase,
-/// with a suffix if a type of the file has the same name.
-fn name_outer_class(file: File<'_>) -> String {
-    let path = file.path().strip_suffix(".proto").unwrap_or(file.path());
-    let name = to_pascal_case(path.rsplit('/').next().unwrap_or(path));
-    if option::is_since_2024(file) {
-        return name + "Proto";
-    }
-    if file.decl().declares_type(&name) { name + "OuterClass" } else { name }
 }
 
 fn to_pascal_case(name: &str) -> String {

@@ -217,13 +217,17 @@ impl<'t> File<'t> {
         self.string_option("java_package")
     }
 
+    /// The last part of its path, without `.proto`.
+    pub fn stem(self) -> &'t str {
+        let base = self.path().rsplit('/').next().unwrap_or_default();
+        base.strip_suffix(".protodevel").or(base.strip_suffix(".proto")).unwrap_or(base)
+    }
+
     /// The name of its Java class if no option names it, in editions before 2024: that of the file,
     /// with `OuterClass` behind it if a type in the file has that name. Source:
     /// `GetFileDefaultImmutableClassName` of the Java generator.
     pub fn default_java_outer_class(self) -> String {
-        let base = self.path().rsplit('/').next().unwrap_or_default();
-        let stem = base.strip_suffix(".protodevel").or(base.strip_suffix(".proto")).unwrap_or(base);
-        let name = to_camel_case(stem, true);
+        let name = to_camel_case(self.stem(), true);
         if self.decl().declares_type(&name) { format!("{name}OuterClass") } else { name }
     }
 
