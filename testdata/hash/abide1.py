@@ -212,6 +212,8 @@ class Tree:
                 {name: row[edition(file)] for name, row in DEFAULTS.items()},
                 {key: row[edition(file)] for key, (_, row) in LANGUAGE.items()},
                 edition(file))
+            if file.options.java_string_check_utf8 and edition(file) <= PROTO3:
+                base.language["pb.java", "utf8_validation"] = 2
             scope = base.inside(self.options("FileOptions", file.options))
             self.scopes[file.name] = scope
             for message in file.message_type:
@@ -387,7 +389,7 @@ class Tree:
                 continue
             if (kind, name) in (("FieldOptions", "packed"), ("MessageOptions", "map_entry")):
                 continue
-            if (kind, name) == ("FieldOptions", "ctype") and value == 1:
+            if (kind, name) == ("FieldOptions", "ctype") and value in (1, 2):
                 continue
             if name.startswith("("):
                 if bare in RELEASE:
@@ -606,18 +608,23 @@ class Tree:
             return []
         return [b"feature pb.java.nest_in_file_class = 2"]
 
+    def java_classes(self, file):
+        """The classes of Java that may stand in that of the file: kinds of options, and options."""
+        classes = [("MessageOptions", it.options) for it in file.message_type]
+        classes += [("EnumOptions", it.options) for it in file.enum_type]
+        if file.options.java_generic_services:
+            classes += [("ServiceOptions", it.options) for it in file.service]
+        return classes
+
     def nests_all(self, file):
-        """Are all classes of Java inside of the class of the file, against its edition?"""
+        """Has Java no class outside of that of the file, against its edition?"""
         def is_nested(kind, options):
             scope = self.scopes[file.name].inside(self.options(kind, options))
             return scope.language["pb.java", "nest_in_file_class"] == 2
-        classes = [("MessageOptions", it.options) for it in file.message_type]
-        classes += [("EnumOptions", it.options) for it in file.enum_type]
-        if not classes or edition(file) < EDITION_2024:
-            return False
-        if file.options.java_generic_services:
-            classes += [("ServiceOptions", it.options) for it in file.service]
-        return all(is_nested(*it) for it in classes)
+        classes = self.java_classes(file)
+        if not classes:
+            return True
+        return edition(file) >= EDITION_2024 and all(is_nested(*it) for it in classes)
 
     def message_facts(self, it):
         proto, scope, full = it.proto, it.scope, it.full
@@ -731,6 +738,10 @@ class Tree:
         options = self.option_facts("FileOptions", file.options)
         if file.options.java_outer_classname == java_class(file):
             options = [it for it in options if not it.startswith(b"java_outer_classname = ")]
+        if edition(file) <= PROTO3:
+            options = [it for it in options if not it.startswith(b"java_string_check_utf8 = ")]
+        if not self.java_classes(file):
+            options = [it for it in options if not it.startswith(b"java_multiple_files = ")]
         if scope.edition >= EDITION_2024 and not self.nests_all(file):
             options.append(b"java_multiple_files = true")
         facts += [b"option " + fact for fact in whole(options)]

@@ -55,19 +55,32 @@ pub(crate) fn print_element_facts(file: File<'_>, name: &str) -> Option<String> 
     builder.found
 }
 
-/// Returns true if a file of edition 2024 or later asks for what files meant before it that do not
-/// set `java_multiple_files`: it has messages or enums, and nests each of them. Services count if
-/// they have a class.
-fn nests_all_classes(file: File<'_>) -> bool {
-    if file.decl().edition < Edition::Edition2024 {
-        return false;
+/// What Java puts into a class of its own rather than into that of the file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OwnJavaClasses {
+    /// Nothing, since the file declares nothing that could have one.
+    Impossible,
+    /// Nothing, as in a file before edition 2024 that does not set `java_multiple_files`.
+    Nothing,
+    /// What the option or the features say.
+    AsSet,
+}
+
+impl OwnJavaClasses {
+    /// Messages and enums have classes, and services if the option `java_generic_services` is set.
+    fn find(file: File<'_>) -> OwnJavaClasses {
+        let generic = file.options().and_then(|it| it.get_bool(file.tree, "java_generic_services"));
+        let services = file.services().filter(|_| generic == Some(true)).map(|it| it.options());
+        let types = file.messages().map(|it| it.options());
+        let types = types.chain(file.enums().map(|it| it.options()));
+        let mut classes = types.chain(services).peekable();
+        if classes.peek().is_none() {
+            return OwnJavaClasses::Impossible;
+        }
+        let nests_all = file.decl().edition >= Edition::Edition2024
+            && classes.all(|it| is_nested_by_option(file.tree, it));
+        if nests_all { OwnJavaClasses::Nothing } else { OwnJavaClasses::AsSet }
     }
-    let generic = file.options().and_then(|it| it.get_bool(file.tree, "java_generic_services"));
-    let services = file.services().filter(|_| generic == Some(true)).map(|it| it.options());
-    let mut classes = file.messages().map(|it| it.options()).peekable();
-    let mut enums = file.enums().map(|it| it.options()).peekable();
-    let has_classes = classes.peek().is_some() || enums.peek().is_some();
-    has_classes && classes.chain(enums).chain(services).all(|it| is_nested_by_option(file.tree, it))
 }
 
 struct Canonicalizer<'r, 't> {
@@ -81,7 +94,7 @@ struct Canonicalizer<'r, 't> {
     found: Option<String>,
     /// True if Java has all classes of the file inside of the class of the file, although the
     /// edition says otherwise.
-    nests_all_classes: bool,
+    own_classes: OwnJavaClasses,
 }
 
 impl<'r, 't> Canonicalizer<'r, 't> {
@@ -93,9 +106,9 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         let has_problems = problems.get(at).is_some_and(|problem| problem.place.file == file.id);
         let HashBuffers { facts, tables } = scratch;
         tables.reset_for(file);
-        let nests_all_classes = nests_all_classes(file);
+        let own_classes = OwnJavaClasses::find(file);
         let (wanted, found) = (None, None);
-        Canonicalizer { file, tree, has_problems, facts, tables, wanted, found, nests_all_classes }
+        Canonicalizer { file, tree, has_problems, facts, tables, wanted, found, own_classes }
     }
 
     /// The meaning of the file, after `run`.
@@ -117,7 +130,8 @@ impl<'r, 't> Canonicalizer<'r, 't> {
     /// Processes the file; its own facts are in `facts` afterwards.
     fn run(&mut self) {
         let file = self.file;
-        let of_file = LanguageSettings::of(file.decl().edition).with(self.tree, file.options());
+        let of_file =
+            LanguageSettings::of(file.decl().edition).with_file(self.tree, file.options());
         // Messages come after the messages that enclose them.
         for message in file.all_messages() {
             let outer = self.languages_around(of_file, message.decl().parent);
@@ -246,12 +260,18 @@ impl<'r, 't> Canonicalizer<'r, 't> {
             of_file.write(facts, FeatureTarget::File, |_| {});
         }
         let first = facts.count();
-        if file.decl().edition >= Edition::Edition2024 && !self.nests_all_classes {
+        if file.decl().edition >= Edition::Edition2024 && self.own_classes == OwnJavaClasses::AsSet
+        {
             facts.push(OPTION).push("java_multiple_files = true").end();
         }
         let is_default = class.is_some_and(|it| it == file.default_java_outer_class());
-        let omitted = is_default.then_some("java_outer_classname");
-        self.write_options_but(omitted, |_| {}, file.decl().options, file.options());
+        let has_no_classes = self.own_classes == OwnJavaClasses::Impossible;
+        let omitted = [
+            is_default.then_some("java_outer_classname"),
+            has_no_classes.then_some("java_multiple_files"),
+            (!file.decl().edition.is_edition()).then_some("java_string_check_utf8"),
+        ];
+        self.write_options_but(&omitted, |_| {}, file.decl().options, file.options());
         // The facts of a package are a set of those of its files. With one fact for
         // each leaf, it would not show which values belong together.
         self.facts.join(first, OPTION.len(), option_facts::is_one_option);
@@ -264,12 +284,12 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         raw: RawOptions,
         options: Option<&value::Message>,
     ) {
-        self.write_options_but(None, holder, raw, options);
+        self.write_options_but(&[], holder, raw, options);
     }
 
     fn write_options_but(
         &mut self,
-        omitted: Option<&str>,
+        omitted: &[Option<&str>],
         holder: impl FnOnce(&mut Vec<u8>),
         raw: RawOptions,
         options: Option<&value::Message>,
@@ -331,7 +351,7 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         );
         self.write_options(|_| {}, decl.options, message.options());
         languages.write(self.facts, FeatureTarget::Message, |_| {});
-        if decl.parent == Parent::File && !self.nests_all_classes {
+        if decl.parent == Parent::File && self.own_classes == OwnJavaClasses::AsSet {
             languages.write(self.facts, FeatureTarget::Class, |_| {});
         }
         for field in message.fields() {
@@ -559,7 +579,7 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         let languages = outer.with(self.tree, item.options());
         self.write_options(|_| {}, decl.options, item.options());
         languages.write(self.facts, FeatureTarget::Enum, |_| {});
-        if decl.parent == Parent::File && !self.nests_all_classes {
+        if decl.parent == Parent::File && self.own_classes == OwnJavaClasses::AsSet {
             languages.write(self.facts, FeatureTarget::Class, |_| {});
         }
         if let Some(first) = item.values().next() {
@@ -591,7 +611,7 @@ impl<'r, 't> Canonicalizer<'r, 't> {
         self.facts.push("service ").push(self.tables.names.get(name)).end();
         self.write_options(|_| {}, service.decl().options, service.options());
         let languages = of_file.with(self.tree, service.options());
-        if !self.nests_all_classes {
+        if self.own_classes == OwnJavaClasses::AsSet {
             languages.write(self.facts, FeatureTarget::Class, |_| {});
         }
         for method in service.methods() {

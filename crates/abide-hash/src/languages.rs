@@ -79,6 +79,8 @@ const FEATURES: [LanguageFeature; COUNT] = [
 
 const PROTO3: usize = 1;
 const STRING_TYPE: usize = 1;
+const JAVA_UTF8: usize = 5;
+const VERIFY: i32 = 2;
 const STRING: i32 = 3;
 const CORD: i32 = 2;
 const NEST_LEGACY: i32 = 3;
@@ -116,6 +118,17 @@ impl LanguageSettings {
         };
         let values = std::array::from_fn(|at| FEATURES[at].defaults[column]);
         LanguageSettings { edition, values, is_usual: is_usual(&values) }
+    }
+
+    /// These features with the settings of the options of the file. Before editions, Java had an
+    /// option for one of them.
+    pub(crate) fn with_file(mut self, tree: &Tree, options: Option<&Message>) -> LanguageSettings {
+        let checks_utf8 = options.and_then(|it| it.get_bool(tree, "java_string_check_utf8"));
+        if checks_utf8 == Some(true) && !self.edition.is_edition() {
+            self.values[JAVA_UTF8] = VERIFY;
+            self.is_usual = false;
+        }
+        self.with(tree, options)
     }
 
     /// These features with the settings of the options of an element.

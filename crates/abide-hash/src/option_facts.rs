@@ -84,9 +84,9 @@ impl OmittedFields {
     }
 }
 
-/// Writes the facts of the options of an element but one. `facts.path` is the text before
+/// Writes the facts of the options of an element but some. `facts.path` is the text before
 /// them.
-pub(crate) fn write(facts: &mut Facts, tree: &Tree, options: &Message, omitted: Option<&str>) {
+pub(crate) fn write(facts: &mut Facts, tree: &Tree, options: &Message, omitted: &[Option<&str>]) {
     OptionWriter { facts, tree, omitted }.write_message(options, OmittedFields::Defaults, false);
 }
 
@@ -158,8 +158,8 @@ fn push_tokens(out: &mut Vec<u8>, text: &[u8], span: Span, separator: &str) {
 struct OptionWriter<'a> {
     facts: &'a mut Facts,
     tree: &'a Tree,
-    /// An option that says what holds without it.
-    omitted: Option<&'a str>,
+    /// Options that say what holds without them.
+    omitted: &'a [Option<&'a str>],
 }
 
 impl OptionWriter<'_> {
@@ -273,8 +273,9 @@ impl OptionWriter<'_> {
             OmittedFields::Defaults => match field.name() {
                 "features" => Some(OmittedFields::CoreFeatures),
                 "uninterpreted_option" | "packed" | "map_entry" => None,
-                "ctype" if entry.value == Value::Enum(1) => None,
-                name if self.omitted == Some(name) => None,
+                // `CORD`, which is a feature, and `STRING_PIECE`, which nothing reads.
+                "ctype" if matches!(entry.value, Value::Enum(1 | 2)) => None,
+                name if self.omitted.contains(&Some(name)) => None,
                 _ if singular && default_of(field).as_ref() == Some(&entry.value) => None,
                 _ => Some(OmittedFields::Nothing),
             },
