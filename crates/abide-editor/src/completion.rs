@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use abide_schema::{Edition, Element, Field, FileDecl, FileKey, Message, Scalar, Tree, Type};
+use abide_schema::{
+    Edition, Element, EnumValue, Field, FileDecl, FileKey, Message, Scalar, Tree, Type,
+};
 use abide_syntax::Span;
 
 use crate::analysis::TreeAnalysis;
@@ -49,6 +51,28 @@ pub struct EditorCompletion {
 /// The number of completions offered; the user goes on typing for the others.
 const MAX_COMPLETIONS: usize = 200;
 
+/// The message whose fields are the features of protobuf itself.
+const FEATURE_SET: &str = "google.protobuf.FeatureSet";
+
+/// Where an option is written.
+#[derive(Clone, Copy)]
+struct OptionPlace {
+    on: OptionTarget,
+    edition: Edition,
+}
+
+impl OptionPlace {
+    /// Returns true if an option, or a field of its value, may be set here.
+    fn allows(self, field: Field<'_>) -> bool {
+        let targets = field.targets();
+        let is_features = field.name() == "features" && !field.is_extension();
+        field.name() != "uninterpreted_option"
+            && (self.edition.is_edition() || !is_features)
+            && (targets.is_empty() || targets.contains(&self.on.number()))
+            && field.exists_in(self.edition)
+    }
+}
+
 const SNIPPETS: &[(&str, &str, &str)] = &[
     ("file", "message", "message ${1:Name} {\n  $0\n}"),
     ("file", "enum", "enum ${1:Name} {\n  ${2:NAME}_UNSPECIFIED = 0;\n  $0\n}"),
@@ -65,7 +89,7 @@ const KEYWORDS: &[(&str, &[&str])] = &[
         "file",
         &[
             "syntax", "edition", "package", "import", "option", "message", "enum", "service",
-            "extend",
+            "extend", "export", "local",
         ],
     ),
     (
@@ -82,6 +106,8 @@ const KEYWORDS: &[(&str, &[&str])] = &[
             "message",
             "enum",
             "extend",
+            "export",
+            "local",
         ],
     ),
     ("enum", &["option", "reserved"]),
@@ -126,7 +152,7 @@ impl Project {
                 .map(|it| new_completion(CompletionKind::Value, it.word(), "", at.word))
                 .collect(),
             ExpectedSyntax::Statement => {
-                let mut found = complete_statement(at, word);
+                let mut found = complete_statement(at, word, decl.edition);
                 let takes_types = matches!(
                     at.blocks.last(),
                     Some(
@@ -152,14 +178,18 @@ impl Project {
             .collect(),
             ExpectedSyntax::Number => complete_number(analysis, decl, at).into_iter().collect(),
             ExpectedSyntax::OptionName(on) => {
-                complete_option_name(analysis.get_readable(), *on, word, at.word)
+                let place = OptionPlace { on: *on, edition: decl.edition };
+                complete_option_name(analysis.get_readable(), place, word, at.word)
             }
             ExpectedSyntax::OptionValue(on, path) => {
-                complete_option_value(analysis.get_readable(), *on, path, word, at.word)
+                let place = OptionPlace { on: *on, edition: decl.edition };
+                complete_option_value(analysis.get_readable(), place, path, word, at.word)
             }
             ExpectedSyntax::OptionKey(on, path) => {
+                let place = OptionPlace { on: *on, edition: decl.edition };
                 let message = resolve_option_message(analysis.get_readable(), *on, path);
-                message.into_iter().flat_map(|it| complete_field(it, "", word, at.word)).collect()
+                let fields = message.into_iter();
+                fields.flat_map(|it| complete_field(it, place, "", word, at.word)).collect()
             }
         }
     }
@@ -231,8 +261,8 @@ impl Project {
         found
     }
 
-    /// The paths of the ffind_filesse types a file sees: its own, its imports, and what these
-    /// import publicly.
+    /// The paths of the files whose types a file sees: its own, its imports, and what these import
+    /// publicly.
     fn find_visible(&self, decl: &FileDecl) -> BTreeSet<std::sync::Arc<str>> {
         let mut seen = BTreeSet::from([std::sync::Arc::clone(&decl.path)]);
         let mut open: Vec<String> = decl.imports.iter().map(|it| it.path.to_string()).collect();
@@ -311,7 +341,7 @@ fn complete_scalar(
     })
 }
 
-fn complete_statement(at: &SyntaxPosition, word: &str) -> Vec<EditorCompletion> {
+fn complete_statement(at: &SyntaxPosition, word: &str, edition: Edition) -> Vec<EditorCompletion> {
     let place = match at.blocks.last() {
         None => "file",
         Some(EnclosingBlock::Message(_)) => "message",
@@ -323,7 +353,7 @@ fn complete_statement(at: &SyntaxPosition, word: &str) -> Vec<EditorCompletion> 
         Some(EnclosingBlock::Value(_)) => return Vec::new(),
     };
     let keywords = KEYWORDS.iter().filter(|it| it.0 == place).flat_map(|it| it.1);
-    let keywords = keywords.filter(|it| it.starts_with(word));
+    let keywords = keywords.filter(|it| it.starts_with(word) && has_keyword(edition, it));
     let keywords = keywords.map(|it| new_completion(CompletionKind::Keyword, it, "", at.word));
     let snippets = SNIPPETS.iter().filter(|it| it.0 == place && it.1.starts_with(word));
     let snippets = snippets.map(|(_, label, text)| EditorCompletion {
@@ -332,6 +362,16 @@ fn complete_statement(at: &SyntaxPosition, word: &str) -> Vec<EditorCompletion> 
         ..new_completion(CompletionKind::Snippet, label, "snippet", at.word)
     });
     keywords.chain(snippets).collect()
+}
+
+/// Returns true if an edition has a keyword.
+fn has_keyword(edition: Edition, keyword: &str) -> bool {
+    match keyword {
+        "optional" => !edition.is_edition(),
+        "required" => edition == Edition::Proto2,
+        "export" | "local" => edition >= Edition::Edition2024,
+        _ => true,
+    }
 }
 
 /// The next free number, for a field or an enum value.
@@ -358,10 +398,11 @@ fn complete_number(
 /// The names of options, below a path that is already written.
 fn complete_option_name(
     tree: &Tree,
-    on: OptionTarget,
+    place: OptionPlace,
     word: &str,
     span: Span,
 ) -> Vec<EditorCompletion> {
+    let on = place.on;
     let Some(options) = tree.message_named(on.get_message()) else { return Vec::new() };
     let (path, last) = word.rsplit_once('.').unwrap_or(("", word));
     let inner = match path {
@@ -370,7 +411,7 @@ fn complete_option_name(
     };
     let prefix = if path.is_empty() { String::new() } else { format!("{path}.") };
     let mut found: Vec<EditorCompletion> =
-        inner.into_iter().flat_map(|it| complete_field(it, &prefix, last, span)).collect();
+        inner.into_iter().flat_map(|it| complete_field(it, place, &prefix, last, span)).collect();
     let extensions = tree.files().flat_map(|it| it.all_fields());
     let extensions = extensions.filter(|it| it.extendee() == Some(options));
     found.extend(extensions.filter(|it| can_complete(&it.full_name(), word)).map(|it| {
@@ -382,14 +423,14 @@ fn complete_option_name(
 
 fn complete_field<'t>(
     message: Message<'t>,
+    place: OptionPlace,
     prefix: &str,
     word: &str,
     span: Span,
 ) -> impl Iterator<Item = EditorCompletion> + use<'t> {
     let (prefix, word) = (prefix.to_owned(), word.to_owned());
-    let wanted = message
-        .fields()
-        .filter(move |it| it.name().starts_with(&word) && it.name() != "uninterpreted_option");
+    let fields = message.fields();
+    let wanted = fields.filter(move |it| it.name().starts_with(&word) && place.allows(*it));
     wanted.map(move |it| {
         let name = format!("{prefix}{}", it.name());
         new_completion(CompletionKind::Option, &name, &crate::hover::format_type_name(it), span)
@@ -458,19 +499,25 @@ fn resolve_option_message<'t>(
 /// The values that an option can have, as far as they are few.
 fn complete_option_value(
     tree: &Tree,
-    on: OptionTarget,
+    place: OptionPlace,
     path: &[String],
     word: &str,
     span: Span,
 ) -> Vec<EditorCompletion> {
-    let Some(field) = resolve_option_field(tree, on, path) else { return Vec::new() };
+    let Some(field) = resolve_option_field(tree, place.on, path) else { return Vec::new() };
+    let of_feature = field.parent().is_some_and(|it| it.full_name() == FEATURE_SET);
     let values: Vec<(String, CompletionKind)> = match field.ty() {
         Type::Scalar(Scalar::Bool) => {
             ["true", "false"].map(|it| (it.to_owned(), CompletionKind::Value)).into()
         }
         Type::Enum(id) => {
             let values = tree.enumeration(id).values();
+            // The value for "unknown" cannot be set.
+            let can_be_set = |it: &EnumValue<'_>| {
+                it.exists_in(place.edition) && !(of_feature && it.number() == 0)
+            };
             values
+                .filter(can_be_set)
                 .map(|it| (Element::EnumValue(it).name().to_owned(), CompletionKind::EnumValue))
                 .collect()
         }

@@ -3,8 +3,8 @@
 
 use abide_lint::{backtick, pluralize};
 use abide_schema::{
-    AttachedComments, Cardinality, Element, Field, FileKey, MentionTarget, Package, Presence,
-    Scalar, Stability, Type,
+    AttachedComments, Cardinality, Edition, Element, FeatureSource, Field, FileKey, MentionTarget,
+    Package, Presence, Scalar, Stability, Type,
 };
 use abide_syntax::Span;
 
@@ -49,7 +49,9 @@ fn describe_element(element: Element<'_>, analysis: &TreeAnalysis, judge: &Check
         facts.extend(describe_presence(field));
         facts.push(format!("JSON {}", backtick(field.json_name())));
     }
+    facts.extend(describe_visibility(element));
     parts.push(facts.join(" · "));
+    parts.extend(describe_features(element));
     let of_package = describe_package(element.package(), judge);
     let is_new = analysis.old.as_ref().is_some_and(|old| !is_in(old, element));
     parts.push(match is_new {
@@ -139,6 +141,43 @@ fn describe_presence(field: Field<'_>) -> Option<String> {
         Presence::LegacyRequired => "required",
     };
     is_singular.then(|| presence.to_owned())
+}
+
+/// Says if other files may use a type, in editions where that differs.
+fn describe_visibility(element: Element<'_>) -> Option<String> {
+    let is_type = matches!(element, Element::Message(_) | Element::Enum(_));
+    if !is_type || element.file().decl().edition < Edition::Edition2024 {
+        return None;
+    }
+    let word = if element.is_exported() { "exported" } else { "local to its file" };
+    let name = "default_symbol_visibility";
+    Some(match element.visibility() {
+        Some(_) => word.to_owned(),
+        None => {
+            let value = element.file().features().value_name(name);
+            let source = describe_source(element, element.find_feature_source(name));
+            format!("{word}, by {} ({source})", backtick(format!("features.{name} = {value}")))
+        }
+    })
+}
+
+/// The features that have an effect on an element, and what decides about each.
+fn describe_features(element: Element<'_>) -> Option<String> {
+    let features = element.resolved_features().into_iter().map(|it| {
+        let feature = backtick(format!("features.{} = {}", it.name, it.value));
+        format!("{feature} ({})", describe_source(element, it.source))
+    });
+    let features: Vec<String> = features.collect();
+    (!features.is_empty()).then(|| features.join(" · "))
+}
+
+fn describe_source(element: Element<'_>, source: FeatureSource<'_>) -> String {
+    match source {
+        FeatureSource::Element(it) if it == element => "set here".to_owned(),
+        FeatureSource::Element(it) => format!("set for {} {}", it.noun(), backtick(it.name())),
+        FeatureSource::File(_) => "set for the file".to_owned(),
+        FeatureSource::Edition(edition) => format!("default of {edition}"),
+    }
 }
 
 /// The package, its stability, its version as it is recorded, since when it exists, and whether it

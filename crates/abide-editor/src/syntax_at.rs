@@ -31,6 +31,21 @@ pub(crate) enum OptionTarget {
 }
 
 impl OptionTarget {
+    /// Its number in `google.protobuf.FieldOptions.OptionTargetType`.
+    pub(crate) const fn number(self) -> i64 {
+        match self {
+            OptionTarget::File => 1,
+            OptionTarget::ExtensionRange => 2,
+            OptionTarget::Message => 3,
+            OptionTarget::Field => 4,
+            OptionTarget::Oneof => 5,
+            OptionTarget::Enum => 6,
+            OptionTarget::EnumValue => 7,
+            OptionTarget::Service => 8,
+            OptionTarget::Method => 9,
+        }
+    }
+
     /// The message of descriptor.proto that holds its options.
     pub(crate) fn get_message(self) -> &'static str {
         match self {

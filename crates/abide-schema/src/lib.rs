@@ -47,10 +47,10 @@ pub use protobuf::{
     Edition, WireError, default_json_name, find_well_known, to_camel_case, well_known_paths,
 };
 pub use tree::{
-    Cardinality, DefaultVisibility, Element, Enum, EnumValue, FEATURES, FeatureRow, Features,
-    Field, File, HttpBinding, Import, Message, Method, Migration, NamingStyle, NumberRanges, Oneof,
-    Openness, Package, PackageVersion, PackageVersionStatus, Presence, Service, Stability, Tree,
-    Type, Validation, format_api_name,
+    Cardinality, DefaultVisibility, Element, Enum, EnumValue, FEATURES, FeatureRow, FeatureSource,
+    Features, Field, File, HttpBinding, Import, Message, Method, Migration, NamingStyle,
+    NumberRanges, Oneof, Openness, Package, PackageVersion, PackageVersionStatus, Presence,
+    ResolvedFeature, Service, Stability, Tree, Type, Validation, format_api_name,
 };
 pub use workspace::{
     ChangedFile, FileKey, Outline, OutlinedFile, TreeNames, TreeSides, TreeSlice, Workspace,

@@ -4,9 +4,11 @@ mod annotations;
 mod element;
 mod features;
 mod index;
+mod lifetimes;
 mod linked_tree;
 mod number_ranges;
 mod package_version;
+mod resolved_feature;
 mod tables;
 pub(crate) mod view;
 
@@ -16,6 +18,7 @@ pub use element::Element;
 pub use features::{
     DefaultVisibility, FEATURES, FeatureRow, Features, NamingStyle, Openness, Presence,
 };
+pub(crate) use lifetimes::find_support;
 pub(crate) use linked_tree::{
     EnumLink, FieldLink, ImportLink, LinkedFile, MessageLink, MethodLink, OptionsLink, PackageData,
     indices,
@@ -23,6 +26,7 @@ pub(crate) use linked_tree::{
 pub use linked_tree::{Tree, Type};
 pub use number_ranges::NumberRanges;
 pub use package_version::{PackageVersion, Stability, format_api_name};
+pub use resolved_feature::{FeatureSource, ResolvedFeature};
 pub(crate) use tables::{ExtensionDeclaration, FullNames, MentionRow, MentionTable, NameMeaning};
 pub use view::{
     Cardinality, Enum, EnumValue, Field, File, Import, Message, Method, Oneof, Package, Service,

@@ -320,8 +320,6 @@ fn completions_fit_their_place() {
     has(&complete("  string note = \n", cart), "3");
     has(&complete("  string note = 9 [dep\n", cart), "deprecated");
     has(&complete("  string note = 9 [deprecated = \n", cart), "true");
-    has(&complete("  string note = 9 [features.field_p\n", cart), "features.field_presence");
-    has(&complete("  string note = 9 [features.field_presence = \n", cart), "EXPLICIT");
     has(&complete("option java_pack\n", "/* 😀"), "java_package");
     has(&complete("edition = \"20\n", "/* 😀"), "2026");
     has(&complete("syntax = \"\n", "/* 😀"), "proto3");
@@ -337,6 +335,92 @@ fn completions_fit_their_place() {
         complete("  // Or\n", cart)["items"].as_array().map(Vec::len).unwrap_or_default(),
         0
     );
+    assert_eq!(client.stop(), Some(0));
+}
+
+const SHELF_PATH: &str = "acme/shop/v1/shelf.proto";
+
+/// A file in some edition, beside nothing else.
+fn shelf(edition: &str) -> String {
+    format!(
+        "edition = \"{edition}\";\npackage acme.shop.v1;\noption features.utf8_validation = NONE;\n\
+         message Shelf {{\n  string label = 1;\n  repeated int32 sizes = 2 \
+         [features.repeated_field_encoding = EXPANDED];\n}}\n"
+    )
+}
+
+#[test]
+fn completions_know_the_edition() {
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), &[("abide.toml", ""), (SHELF_PATH, &shelf("2023"))]);
+    let mut client = Client::start(folder.path(), &[]);
+    client.open(SHELF_PATH, &shelf("2023"));
+    let mut version = 1;
+    let mut complete = |edition: &str, line: &str, before: &str| {
+        version += 1;
+        let text = shelf(edition).replace(before, &format!("{line}\n{before}"));
+        client.replace(SHELF_PATH, version, &text);
+        let position = crate::client::position(&text, text.find(line).unwrap() + line.len());
+        let params =
+            json!({ "textDocument": { "uri": client.uri(SHELF_PATH) }, "position": position });
+        labels(&client.request("textDocument/completion", params))
+    };
+    let (label, message) = ("  string label", "message Shelf");
+    let names =
+        |names: &[&str]| -> Vec<String> { names.iter().map(|it| (*it).to_owned()).collect() };
+    let field = "  string note = 9 [features.";
+    assert_eq!(
+        complete("2023", field, label),
+        names(&[
+            "features.field_presence",
+            "features.utf8_validation",
+            "features.message_encoding",
+            "features.repeated_field_encoding",
+        ])
+    );
+    let value = "  string note = 9 [features.field_presence = ";
+    assert_eq!(complete("2023", value, label), names(&["EXPLICIT", "IMPLICIT", "LEGACY_REQUIRED"]));
+    let style = "option features.enforce_naming_style = ";
+    assert_eq!(complete("2024", style, message), names(&["STYLE2024", "STYLE_LEGACY"]));
+    assert!(complete("2026", style, message).contains(&"STYLE2026".to_owned()));
+    assert_eq!(complete("2023", "option features.enforce_n", message), names(&[]));
+    let strict = "option features.default_symbol_visibility = STR";
+    assert_eq!(complete("2026", strict, message), names(&["STRICT"]));
+    // What an edition no longer has, and words of another one.
+    assert_eq!(
+        complete("2023", "option java_multiple_f", message),
+        names(&["java_multiple_files"])
+    );
+    assert_eq!(complete("2024", "option java_multiple_f", message), names(&[]));
+    let has = |found: Vec<String>, word: &str| found.iter().any(|it| it == word);
+    assert!(!has(complete("2023", "exp", message), "export"));
+    assert!(has(complete("2024", "exp", message), "export"));
+    assert!(!has(complete("2024", "  req", label), "required"));
+    assert_eq!(client.stop(), Some(0));
+}
+
+#[test]
+fn a_hover_says_what_decides_about_a_feature() {
+    let folder = TempDir::new().unwrap();
+    let text = shelf("2026");
+    put(folder.path(), &[("abide.toml", ""), (SHELF_PATH, &text)]);
+    let mut client = Client::start(folder.path(), &[]);
+    client.open(SHELF_PATH, &text);
+    let mut hover = |mark: &str| {
+        let at = client.place(SHELF_PATH, &text, mark);
+        let found = client.request("textDocument/hover", at);
+        found["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let label = hover("label");
+    let features = "`features.field_presence = EXPLICIT` (default of edition 2026) · \
+                    `features.utf8_validation = NONE` (set for the file)";
+    assert!(label.contains(features), "{label}");
+    let sizes = hover("sizes");
+    assert!(sizes.contains("`features.repeated_field_encoding = EXPANDED` (set here)"), "{sizes}");
+    let shelf = hover("Shelf");
+    let visibility = "local to its file, by `features.default_symbol_visibility = STRICT` \
+                      (default of edition 2026)";
+    assert!(shelf.contains(visibility), "{shelf}");
     assert_eq!(client.stop(), Some(0));
 }
 

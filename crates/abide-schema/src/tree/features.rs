@@ -108,6 +108,44 @@ impl Features {
 }
 
 impl Features {
+    /// The name of the value of a feature; empty if it is not known, or the feature is none.
+    pub fn value_name(self, feature: &str) -> &'static str {
+        match feature {
+            "field_presence" => match self.presence {
+                Presence::Explicit => "EXPLICIT",
+                Presence::Implicit => "IMPLICIT",
+                Presence::LegacyRequired => "LEGACY_REQUIRED",
+            },
+            "enum_type" => match self.openness {
+                Openness::Open => "OPEN",
+                Openness::Closed => "CLOSED",
+            },
+            "repeated_field_encoding" if self.packed => "PACKED",
+            "repeated_field_encoding" => "EXPANDED",
+            "utf8_validation" if self.utf8_validated => "VERIFY",
+            "utf8_validation" => "NONE",
+            "message_encoding" if self.delimited => "DELIMITED",
+            "message_encoding" => "LENGTH_PREFIXED",
+            "json_format" if self.json_allowed => "ALLOW",
+            "json_format" => "LEGACY_BEST_EFFORT",
+            "enforce_naming_style" => match self.naming_style {
+                NamingStyle::Legacy => "STYLE_LEGACY",
+                NamingStyle::Style2024 => "STYLE2024",
+                NamingStyle::Style2026 => "STYLE2026",
+            },
+            "default_symbol_visibility" => match self.default_visibility {
+                DefaultVisibility::ExportAll => "EXPORT_ALL",
+                DefaultVisibility::ExportTopLevel => "EXPORT_TOP_LEVEL",
+                DefaultVisibility::LocalAll => "LOCAL_ALL",
+                DefaultVisibility::Strict => "STRICT",
+                DefaultVisibility::Unknown => "",
+            },
+            "enforce_proto_limits" if self.limits_enforced => "PROTO_LIMITS2026",
+            "enforce_proto_limits" => "LEGACY_NO_EXPLICIT_LIMITS",
+            _ => "",
+        }
+    }
+
     /// Features that differ from these in every feature.
     pub(crate) const fn opposite(self) -> Features {
         Features {

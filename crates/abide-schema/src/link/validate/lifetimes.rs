@@ -9,7 +9,7 @@ use crate::dynamic::{Entry, Message, Value};
 use crate::ids::FieldId;
 use crate::problem::{Problem, ProblemKind};
 use crate::protobuf::Edition;
-use crate::tree::{Element, Enum, Tree};
+use crate::tree::{Element, Enum, Tree, find_support};
 
 use super::check::FileCheck;
 
@@ -141,10 +141,6 @@ fn is_limited(tree: &Tree, field: FieldId) -> bool {
     let field = tree.field(field);
     let values = |ty: Enum<'_>| ty.values().any(|it| find_support(tree, it.options()).is_some());
     find_support(tree, field.options()).is_some() || field.enum_type().is_some_and(values)
-}
-
-fn find_support<'a>(tree: &Tree, options: Option<&'a Message>) -> Option<&'a Message> {
-    options?.get_message(tree, "feature_support")
 }
 
 fn format_edition(number: i64) -> String {

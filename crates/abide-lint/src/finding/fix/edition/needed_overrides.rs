@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_change::OptionOwner;
 use abide_schema::{
-    DefaultVisibility, Edition, Element, Enum, Features, Field, File, NamingStyle, Openness,
-    Presence, Scalar, Type,
+    DefaultVisibility, Edition, Element, Enum, Features, Field, File, Presence, Scalar, Type,
 };
 
 use super::edition_move::EditionMove;
@@ -68,21 +67,21 @@ impl<'t> FileOverrides<'t> {
         let file = moved.source.file;
         let defaults = Features::from_edition(moved.to);
         let fields: Vec<Field<'t>> = file.all_fields().filter(|it| !is_of_map_entry(*it)).collect();
-        let mut choose = |name, default, want: &dyn Fn(Field<'t>) -> (&'static str, bool)| {
+        let mut choose = |name, may_set: &dyn Fn(Field<'t>) -> bool| {
             let wanted = fields.iter().map(|&field| {
-                let (value, is_settable) = want(field);
-                WantedValue { field: Some(field.id.index), value, is_settable }
+                let value = field.features().value_name(name);
+                WantedValue { field: Some(field.id.index), value, is_settable: may_set(field) }
             });
-            self.choose(name, default, wanted.collect());
+            self.choose(name, defaults.value_name(name), wanted.collect());
         };
-        choose("field_presence", name_presence(defaults.presence), &want_presence);
-        choose("repeated_field_encoding", name_packed(defaults.packed), &want_packed);
-        choose("utf8_validation", name_utf8(defaults.utf8_validated), &want_utf8);
-        choose("message_encoding", name_encoding(defaults.delimited), &want_encoding);
+        choose("field_presence", &may_set_presence);
+        choose("repeated_field_encoding", &Field::is_packable);
+        choose("utf8_validation", &may_set_utf8);
+        choose("message_encoding", &may_set_encoding);
         let features = file.features();
         let has_enums = file.all_enums().len() > 0;
         if has_enums && features.openness != defaults.openness {
-            self.of_file.push(FeatureOverride::core("enum_type", name_openness(features.openness)));
+            self.of_file.push(FeatureOverride::core("enum_type", features.value_name("enum_type")));
         }
         let has_types = has_enums || file.all_messages().len() > 0;
         if has_types && features.json_allowed != defaults.json_allowed {
@@ -138,16 +137,18 @@ impl<'t> FileOverrides<'t> {
         let defaults = Features::from_edition(moved.to);
         let style = file.strictest_naming_style();
         if !sets_core(file, "enforce_naming_style") && style < defaults.naming_style {
-            let style = name_style(style.max(file.features().naming_style));
-            self.of_file.push(FeatureOverride::core("enforce_naming_style", style));
+            let naming_style = style.max(file.features().naming_style);
+            let name = "enforce_naming_style";
+            let style = Features { naming_style, ..file.features() }.value_name(name);
+            self.of_file.push(FeatureOverride::core(name, style));
         }
         if !sets_core(file, "default_symbol_visibility")
             && file.features().default_visibility != defaults.default_visibility
+            && file.features().default_visibility != DefaultVisibility::Unknown
             && hides_types(file, defaults.default_visibility)
-            && let Some(visibility) = name_visibility(file.features().default_visibility)
         {
-            let visibility = FeatureOverride::core("default_symbol_visibility", visibility);
-            self.of_file.push(visibility);
+            let name = "default_symbol_visibility";
+            self.of_file.push(FeatureOverride::core(name, file.features().value_name(name)));
         }
         if moved.enters(Edition::Edition2026) {
             let unlimited =
@@ -192,75 +193,22 @@ impl<'t> FileOverrides<'t> {
 
 const REQUIRED: &str = "LEGACY_REQUIRED";
 
-fn want_presence(field: Field<'_>) -> (&'static str, bool) {
-    let presence = field.features().presence;
+fn may_set_presence(field: Field<'_>) -> bool {
     let is_message = matches!(field.ty(), Type::Message(_));
-    let is_settable = field.real_oneof().is_none()
+    field.real_oneof().is_none()
         && !is_repeated(field)
         && !field.is_extension()
-        && (!is_message || presence != Presence::Implicit);
-    (name_presence(presence), is_settable)
+        && (!is_message || field.features().presence != Presence::Implicit)
 }
 
-fn want_packed(field: Field<'_>) -> (&'static str, bool) {
-    (name_packed(field.features().packed), field.is_packable())
-}
-
-fn want_utf8(field: Field<'_>) -> (&'static str, bool) {
+fn may_set_utf8(field: Field<'_>) -> bool {
     let is_string = |it: Field<'_>| it.ty() == Type::Scalar(Scalar::String);
     let entry = field.message_type().filter(|it| it.is_map_entry());
-    let is_settable = is_string(field) || entry.is_some_and(|it| it.fields().any(is_string));
-    (name_utf8(field.features().utf8_validated), is_settable)
+    is_string(field) || entry.is_some_and(|it| it.fields().any(is_string))
 }
 
-fn want_encoding(field: Field<'_>) -> (&'static str, bool) {
-    let is_settable = matches!(field.ty(), Type::Message(_)) && !field.is_map();
-    (name_encoding(field.features().delimited), is_settable)
-}
-
-const fn name_presence(presence: Presence) -> &'static str {
-    match presence {
-        Presence::Explicit => "EXPLICIT",
-        Presence::Implicit => "IMPLICIT",
-        Presence::LegacyRequired => REQUIRED,
-    }
-}
-
-const fn name_packed(is_packed: bool) -> &'static str {
-    if is_packed { "PACKED" } else { "EXPANDED" }
-}
-
-const fn name_utf8(is_validated: bool) -> &'static str {
-    if is_validated { "VERIFY" } else { "NONE" }
-}
-
-const fn name_encoding(is_delimited: bool) -> &'static str {
-    if is_delimited { "DELIMITED" } else { "LENGTH_PREFIXED" }
-}
-
-const fn name_openness(openness: Openness) -> &'static str {
-    match openness {
-        Openness::Open => "OPEN",
-        Openness::Closed => "CLOSED",
-    }
-}
-
-const fn name_style(style: NamingStyle) -> &'static str {
-    match style {
-        NamingStyle::Legacy => "STYLE_LEGACY",
-        NamingStyle::Style2024 => "STYLE2024",
-        NamingStyle::Style2026 => "STYLE2026",
-    }
-}
-
-const fn name_visibility(visibility: DefaultVisibility) -> Option<&'static str> {
-    match visibility {
-        DefaultVisibility::ExportAll => Some("EXPORT_ALL"),
-        DefaultVisibility::ExportTopLevel => Some("EXPORT_TOP_LEVEL"),
-        DefaultVisibility::LocalAll => Some("LOCAL_ALL"),
-        DefaultVisibility::Strict => Some("STRICT"),
-        DefaultVisibility::Unknown => None,
-    }
+fn may_set_encoding(field: Field<'_>) -> bool {
+    matches!(field.ty(), Type::Message(_)) && !field.is_map()
 }
 
 /// Returns true if a default hides types that the file says nothing else of, or forbids what it
