@@ -217,22 +217,82 @@ fn what_cannot_be_carried_is_named_and_left_alone() {
     let tree = tree();
     let odd = PROTO3.replace("message User {", "message Odd {\n  reserved \"not a name\";");
     let odd = odd.replace("enum Open", "enum Other").replace("OPEN_UNSET", "OTHER_UNSET");
-    let piece = "syntax = \"proto2\";\npackage acme.v1;\nmessage Piece {\n  optional string s = 1 \
-                 [ctype = STRING_PIECE];\n}\n";
-    put(tree.path(), &[("acme/v1/odd.proto", &odd), ("acme/v1/piece.proto", piece)]);
+    put(tree.path(), &[("acme/v1/odd.proto", &odd)]);
     let ran = edition(&tree, &["--to", "2024", "--write"]);
     assert_eq!(ran.status, 1);
     for line in [
         "error: acme/v1/odd.proto:13:12: the reserved name `not a name` is no identifier",
-        "error: acme/v1/piece.proto:4:26: `ctype = STRING_PIECE` has no counterpart",
-        "note: carried 2 of 4 files to edition 2024\n",
-        "note: left 2 files as they were\n",
+        "note: carried 2 of 3 files to edition 2024\n",
+        "note: left 1 file as they were\n",
     ] {
         assert!(ran.stderr.contains(line), "{line}\n---\n{}", ran.stderr);
     }
     assert_eq!(read(&tree, "acme/v1/odd.proto"), odd);
-    assert_eq!(read(&tree, "acme/v1/piece.proto"), piece);
     assert!(read(&tree, OPEN).starts_with("edition"));
+}
+
+#[test]
+fn messages_of_groups_keep_their_order() {
+    let tree = TempDir::new().unwrap();
+    let text = "syntax = \"proto2\";\npackage acme.v1;\nmessage M {\n  oneof choice {\n    group B \
+                = 1 {}\n    group A = 2 { optional int32 x = 1; }\n  }\n  extensions 10 to \
+                20;\n}\nextend M {\n  optional group D = 10 {}\n  optional group C = 11 {}\n}\n";
+    put(tree.path(), &[("abide.toml", ""), ("acme/v1/m.proto", text)]);
+    let ran = edition(&tree, &["--to", "2023", "--write"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let written = read(&tree, "acme/v1/m.proto");
+    for part in [
+        "message M {\n  message B {}\n  message A { int32 x = 1; }\n  oneof choice {\n    B b = 1;\n    \
+         A a = 2;\n  }\n",
+        "message D {}\nmessage C {}\nextend M {\n  D d = 10;\n  C c = 11;\n}\n",
+    ] {
+        assert!(written.contains(part), "{part}\n---\n{written}");
+    }
+}
+
+/// Files whose options do not mean in an edition what they seem to: each is carried as it is.
+#[test]
+fn options_without_an_effect_change_nothing() {
+    let none = "syntax = \"proto2\";\npackage acme.v1;\n";
+    let extend = "import \"google/protobuf/descriptor.proto\";\nextend \
+                  google.protobuf.FieldOptions {\n  optional bytes mark = 5000 [ctype = CORD];\n}\n";
+    let service =
+        "import \"acme/v1/open.proto\";\nservice Users {\n  rpc Get(User) returns (User);\n}\n";
+    let piece = "option java_string_check_utf8 = true;\nmessage Piece {\n  optional string s = 1 \
+                 [ctype = STRING_PIECE];\n  optional bytes b = 2 [ctype = STRING_PIECE, deprecated \
+                 = true];\n}\n";
+    let files = [
+        ("acme/v1/extend.proto", extend.to_owned()),
+        ("acme/v1/service.proto", service.to_owned()),
+        (
+            "acme/v1/service_apart.proto",
+            format!(
+                "option java_multiple_files = true;\n{}",
+                service.replace("Users", "UsersApart")
+            ),
+        ),
+        ("acme/v1/piece_v1beta.proto", piece.to_owned()),
+    ];
+    for to in ["2023", "2024", "2026"] {
+        let tree = tree();
+        for (path, text) in &files {
+            put(tree.path(), &[(path, &format!("{none}{text}"))]);
+        }
+        let before = hashes(&tree);
+        let ran = edition(&tree, &["--to", to, "--write"]);
+        assert_eq!(ran.status, 0, "{to}: {}", ran.stderr);
+        assert!(ran.stderr.contains("carried 6 of 6 files"), "{to}: {}", ran.stderr);
+        assert_eq!(hashes(&tree), before, "{to}");
+        let piece = read(&tree, "acme/v1/piece_v1beta.proto");
+        assert!(piece.contains("(pb.java).utf8_validation = VERIFY"), "{piece}");
+        if to != "2023" {
+            assert!(
+                piece.contains("  string s = 1;\n  bytes b = 2 [deprecated = true];"),
+                "{piece}"
+            );
+            assert!(piece.contains("java_outer_classname = \"PieceV1Beta\""), "{piece}");
+        }
+    }
 }
 
 #[test]

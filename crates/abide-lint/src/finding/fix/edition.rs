@@ -11,6 +11,7 @@ mod statements;
 use abide_schema::{Edition, File};
 use abide_upgrade::{Edit, apply};
 
+use super::Fix;
 use super::source_text::SourceText;
 use brackets::edit_fields;
 use edition_move::EditionMove;
@@ -35,16 +36,30 @@ pub(crate) fn write_in_edition(
     let Some(source) = SourceText::of(file) else {
         return Err(at_start(EditionObstacleReason::NoText));
     };
-    let moved = EditionMove { source, from: file.decl().edition, to: edition };
-    let edits = collect_edits(moved)?;
+    let edits = collect_edits(source, edition)?;
     apply(source.text, edits).map_err(|_| at_start(EditionObstacleReason::Entangled))
 }
 
-fn collect_edits(moved: EditionMove<'_>) -> Result<Vec<Edit>, Vec<EditionObstacle>> {
+/// Carries a file to a later edition; `None` if it is in no earlier one, or cannot be carried.
+pub(crate) fn with_edition(file: File<'_>, edition: Edition) -> Option<Fix> {
+    if !edition.is_edition() || file.decl().edition >= edition {
+        return None;
+    }
+    let source = SourceText::of(file)?;
+    let edits = collect_edits(source, edition).ok()?;
+    apply(source.text, edits.clone()).ok()?;
+    Some(Fix::of_file(file, format!("carry the file to {edition}"), edits))
+}
+
+fn collect_edits(
+    source: SourceText<'_>,
+    edition: Edition,
+) -> Result<Vec<Edit>, Vec<EditionObstacle>> {
+    let moved = EditionMove { source, from: source.file.decl().edition, to: edition };
     let overrides = FileOverrides::find(moved);
     let mut obstacles = Vec::new();
     let mut edits = edit_statements(moved, &overrides, &mut obstacles);
-    let mut fields = edit_fields(moved, &overrides, &mut obstacles);
+    let mut fields = edit_fields(moved, &overrides);
     edits.extend(fields.take_edits());
     edit_groups(moved, &fields, &mut edits, &mut obstacles);
     if obstacles.is_empty() { Ok(edits) } else { Err(obstacles) }

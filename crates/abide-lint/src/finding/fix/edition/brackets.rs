@@ -9,7 +9,6 @@ use abide_upgrade::Edit;
 use super::edition_move::EditionMove;
 use super::feature_override::{FeatureOverride, FeatureOwner};
 use super::needed_overrides::{FileOverrides, is_of_map_entry};
-use super::obstacle::{EditionObstacle, EditionObstacleReason};
 
 /// The options of fields in the new edition.
 #[derive(Default)]
@@ -39,7 +38,6 @@ struct OptionList<'t> {
 pub(super) fn edit_fields(
     moved: EditionMove<'_>,
     overrides: &FileOverrides<'_>,
-    obstacles: &mut Vec<EditionObstacle>,
 ) -> FieldOptionEdits {
     let source = moved.source;
     let mut found = FieldOptionEdits::default();
@@ -58,7 +56,7 @@ pub(super) fn edit_fields(
         let is_removed = vec![false; options.len()];
         let mut list =
             OptionList { moved, start: number.end, options, is_removed, added: Vec::new() };
-        list.change(field, overrides, obstacles);
+        list.change(field, overrides);
         if is_group && moved.leaves_syntax() {
             found.of_groups.insert(id, list.list_all());
             continue;
@@ -83,12 +81,7 @@ pub(super) fn with_blanks(moved: EditionMove<'_>, span: Span) -> Span {
 
 impl OptionList<'_> {
     /// Removes what the edition does not have, and adds the features that stand for it.
-    fn change(
-        &mut self,
-        field: Field<'_>,
-        overrides: &FileOverrides<'_>,
-        obstacles: &mut Vec<EditionObstacle>,
-    ) {
+    fn change(&mut self, field: Field<'_>, overrides: &FileOverrides<'_>) {
         let source = self.moved.source;
         for (at, option) in self.options.iter().enumerate() {
             let name = option.name.of(source.text);
@@ -99,16 +92,11 @@ impl OptionList<'_> {
                 continue;
             }
             self.is_removed[at] = true;
-            match source.ast.values[option.value as usize].span.of(source.text) {
-                b"CORD" if !field.is_extension() => {
-                    let cord = FeatureOverride::new(FeatureOwner::Cpp, "string_type", "CORD");
-                    self.added.push(cord.format_option(source.file));
-                }
-                b"STRING_PIECE" => obstacles.push(EditionObstacle {
-                    place: self.moved.place(option.span),
-                    reason: EditionObstacleReason::StringPiece,
-                }),
-                _ => {}
+            // Nothing reads `STRING_PIECE`, and nothing reads any of them on an extension.
+            let value = source.ast.values[option.value as usize].span.of(source.text);
+            if value == b"CORD" && !field.is_extension() {
+                let cord = FeatureOverride::new(FeatureOwner::Cpp, "string_type", "CORD");
+                self.added.push(cord.format_option(source.file));
             }
         }
         let features = overrides.of_fields.get(&field.id.index).into_iter().flatten();

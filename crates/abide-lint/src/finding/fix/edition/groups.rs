@@ -128,7 +128,8 @@ impl Group<'_> {
             true => format!("{}{outer}", source.newline()),
             false => " ".to_owned(),
         };
-        edits.push(Edit::insert(at, format!("message {} {body}{gap}", self.name())));
+        // Before those of the groups behind it, so that messages keep their order.
+        edits.insert(0, Edit::insert(at, format!("message {} {body}{gap}", self.name())));
         let whole = Span::new(self.start(), self.body.end);
         edits.push(Edit::replace(whole, self.format_field()));
         true

@@ -21,9 +21,6 @@ pub enum EditionObstacleReason {
     /// A reserved name that no element can have.
     #[error("the reserved name `{0}` is no identifier, as editions ask: remove it")]
     ReservedName(String),
-    /// `ctype = STRING_PIECE`.
-    #[error("`ctype = STRING_PIECE` has no counterpart among the features of C++: remove it")]
-    StringPiece,
     /// A comment inside of the head of a group, which becomes two statements.
     #[error("a comment stands in the head of the group `{0}`, which becomes two: move the comment")]
     CommentInGroup(String),
