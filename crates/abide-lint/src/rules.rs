@@ -344,6 +344,7 @@ pub static REMEDIES: &[FixInfo] = &[
     new_fix_info(&option_invalid::RULE, Applied::Always, "imports the file that declares the name"),
     new_fix_info(&reserved_removed::RULE, Applied::Always, "reserves them again"),
     new_fix_info(&syntax_missing::RULE, Applied::Always, "adds `syntax = \"proto2\";`"),
+    new_fix_info(&syntax_unexpected::RULE, Applied::Always, "carries the file to a later edition"),
     new_fix_info(&waiver_unused::RULE, Applied::Always, "removes a waiver in a comment"),
     new_fix_info(&zero_value_not_unspecified::RULE, Applied::Never, RENAMES),
 ];

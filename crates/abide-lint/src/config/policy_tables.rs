@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use abide_schema::{PackageVersion, Stability};
+use abide_schema::{Edition, PackageVersion, Stability};
 use abide_syntax::Span;
 use abide_upgrade::{CandidateLayout, ImportOrder, LinkPolicy, UpgradeClosure, UpgradeReason};
 use jiff::civil::Date;
@@ -318,7 +318,10 @@ impl TomlReader<'_> {
                 "buf-comments" => self.set(&mut lint.buf_comments, item),
                 "protolint-comments" => self.set(&mut lint.protolint_comments, item),
                 "api-linter-comments" => self.set(&mut lint.api_linter_comments, item),
-                "syntax" => lint.syntax = self.string(item).unwrap_or_default(),
+                "syntax" => {
+                    let words: Vec<_> = Edition::iter_known().map(|it| (it.word(), it)).collect();
+                    lint.syntax = self.word_of(item, &words).unwrap_or(lint.syntax);
+                }
                 _ => self.unknown_key(&entry, "`[lint]`", KEYS),
             }
         }

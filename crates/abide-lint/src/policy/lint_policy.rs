@@ -1,6 +1,6 @@
 //! `[lint]`: what rules about names and comments ask for.
 
-use abide_schema::File;
+use abide_schema::{Edition, File};
 
 use super::severities::is_at;
 
@@ -24,7 +24,7 @@ pub struct LintPolicy {
     /// True if comments such as `// (-- api-linter: core::0140=disabled --)` count.
     pub api_linter_comments: bool,
     /// The `syntax` or `edition` that every file declares.
-    pub syntax: String,
+    pub syntax: Edition,
     /// What differs in parts of the tree; the last part that holds a file counts.
     pub(crate) parts: Vec<LintPart>,
 }
@@ -57,7 +57,7 @@ impl Default for LintPolicy {
             buf_comments: true,
             protolint_comments: true,
             api_linter_comments: true,
-            syntax: "proto3".to_owned(),
+            syntax: Edition::Proto3,
             parts: Vec::new(),
         }
     }

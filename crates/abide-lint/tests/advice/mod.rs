@@ -423,6 +423,13 @@ const ADVICE: &[(&str, Way)] = &[
         Edits(&[|s, _| s.version("v1beta1"), |s, _| s.version("v1"), delete_file]),
     ),
     (
+        "set `features.default_symbol_visibility = EXPORT_ALL` for the file: `STRICT` exports \
+         nothing nested",
+        Edits(&[|s, _| {
+            s.after_line_of("package", "option features.default_symbol_visibility = EXPORT_ALL;")
+        }]),
+    ),
+    (
         "put `export` before the declaration",
         Edits(&[|s, _| s.text("local message", "export message")]),
     ),
@@ -723,6 +730,10 @@ const ADVICE: &[(&str, Way)] = &[
     (
         "write lower-case words with dots, the owner first: `com.acme.feature`",
         Edits(&[|s, _| s.at_span("com.acme.mesh")]),
+    ),
+    (
+        "run `abide edition --to * --write`, which changes nothing else",
+        Edits(&[|s, holes| s.text("edition = \"2023\"", &format!("edition = \"{}\"", holes[0]))]),
     ),
     (
         "write new files in the common language; changing a released file may break it",
