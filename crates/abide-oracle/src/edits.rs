@@ -1,5 +1,6 @@
 //! What Abide writes: layouts, fixes, candidates and releases, compiled and compared by others.
 
+pub(crate) mod edition;
 pub(crate) mod fix;
 pub(crate) mod layout;
 pub(crate) mod release;

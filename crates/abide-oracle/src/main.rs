@@ -30,7 +30,7 @@ use abide_harness::{ExternalPaths, Result, exit_code};
 use clap::Parser;
 
 use self::buf::{breaking, moving, peers, plugins, protovalidate};
-use self::edits::{fix, layout, upgrade, versions};
+use self::edits::{edition, fix, layout, upgrade, versions};
 use self::envoy::{instances, runtime, shutdown, translate};
 use self::generators::{gapic, symbols};
 use self::pages::{editor, findings, history};
@@ -96,6 +96,12 @@ const PARTS: &[Part] = &[
     ("layout", |means| {
         let trees = [means.archives()?, &[means.own()?, means.googleapis()?]].concat();
         layout::run(&trees, means.newest()?, means.show)
+    }),
+    ("edition", |means| {
+        let is_wanted = |it: &&Corpus| matches!(&*it.name, "envoy-head" | "envoy-v2-to-v3");
+        let mut trees: Vec<Corpus> = means.archives()?.iter().filter(is_wanted).cloned().collect();
+        trees.push(means.googleapis()?);
+        edition::run(&trees, means.newest()?, means.abide()?, means.show)
     }),
     ("fix", |means| {
         let trees = [means.archives()?, &[means.googleapis()?]].concat();
