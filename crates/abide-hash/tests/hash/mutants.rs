@@ -181,7 +181,8 @@ const SAYS_NOTHING: [&[u8]; 12] = [
 const SAYS_DEFAULT: [&[u8]; 5] = [
     b"cc_enable_arenas=true",
     b"deprecated=false",
-    b"java_multiple_files=false",
+    // In a file without a class, it means nothing.
+    b"java_multiple_files=",
     // The class that Java derives for `before.proto`.
     b"java_outer_classname=\"Before\"",
     b"optimize_for=SPEED",
