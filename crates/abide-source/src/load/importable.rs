@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use abide_schema::{FileDecl, Problem, ProblemKind, Tree, find_missing_imports, find_well_known};
+use abide_schema::{FileDecl, Problem, ProblemKind, Tree, find_missing_imports, is_built_in};
 use abide_syntax::join_dotted_name;
 
 use super::{KnownFiles, LoadedTree, with_imports};
@@ -43,7 +43,7 @@ pub(super) fn with_declaring(
     let is_whole = |file: &Arc<FileDecl>| {
         let mut imports = file.imports.iter().map(|it| &*it.path);
         known.iter().any(|it| Arc::ptr_eq(it, file))
-            || imports.all(|it| !absent.contains(it) || find_well_known(it).is_some())
+            || imports.all(|it| !absent.contains(it) || is_built_in(it))
     };
     let files = declaring.into_iter().filter(is_whole).collect();
     loaded.tree = Tree::link_beside(files, &loaded.tree);

@@ -40,6 +40,7 @@ use sparse::LeftOut;
 use submodules::{Submodules, open_repository};
 
 pub(super) mod default_branch;
+pub(super) mod forge;
 pub(super) mod index;
 mod newest_tag;
 mod objects;

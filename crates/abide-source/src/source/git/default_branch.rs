@@ -45,3 +45,15 @@ pub fn default_branch(folder: &Path) -> DefaultBranch {
         .or_else(only);
     found.map_or(DefaultBranch::Unknown, DefaultBranch::Named)
 }
+
+/// With fewer commits than these, there is no history to speak of.
+const LONG: usize = 20;
+
+/// Returns true if the branch that is checked out has many commits.
+pub fn has_long_history(folder: &Path) -> bool {
+    let Ok(repository) = discover(folder) else { return false };
+    let repository = repository.to_thread_local();
+    let Ok(head) = repository.head_id() else { return false };
+    let walk = head.ancestors().first_parent_only().all();
+    walk.is_ok_and(|walk| walk.filter_map(Result::ok).nth(LONG - 1).is_some())
+}

@@ -21,7 +21,7 @@ pub(super) fn resolve_revision(repo: &Repository, revision: &str) -> Result<Obje
     // A full name is no short one of something else, such as the tag `refs/heads/main`.
     let is_named = !name.starts_with("refs/") || !meanings.is_empty();
     let parsed = (!revision.is_empty() && is_named).then(|| repo.rev_parse_single(revision).ok());
-    let parsed = parsed.flatten();
+    let parsed = parsed.flatten().or_else(|| find_on_origin(repo, revision, &meanings));
     parsed.map(|id| id.detach()).ok_or_else(|| {
         let Absence { advice, until } = Absence::of(repo, revision);
         let revision = revision.to_owned();
@@ -31,6 +31,23 @@ pub(super) fn resolve_revision(repo: &Repository, revision: &str) -> Result<Obje
             Until::Never => SourceError::UnknownRevision { revision, advice, may_come: false },
         }
     })
+}
+
+/// The branch of `origin` with a name that nothing local has: runners check out one commit, and know
+/// the branches of their remote alone.
+fn find_on_origin<'r>(
+    repo: &'r Repository,
+    revision: &str,
+    meanings: &[String],
+) -> Option<gix::Id<'r>> {
+    let name = strip_suffixes(revision);
+    let is_branch = !name.is_empty() && !matches!(name, "HEAD" | "@") && !name.starts_with("refs/");
+    let full = format!("refs/remotes/origin/{name}");
+    let exists = || repo.try_find_reference(full.as_str()).is_ok_and(|it| it.is_some());
+    if !is_branch || !meanings.is_empty() || revision.contains("..") || !exists() {
+        return None;
+    }
+    repo.rev_parse_single(format!("refs/remotes/origin/{revision}").as_str()).ok()
 }
 
 /// The name at the beginning of a revision: `main` of `main~3` and of `main@{1}`.
