@@ -207,10 +207,7 @@ fn put_back(
 /// The waiver comment above the declaration that a finding is in. Errors of the language cannot be
 /// waived.
 fn build_waiver(decl: &FileDecl, finding: &Finding) -> Option<TextEdit> {
-    let is_fixed = |rule: &abide_lint::Rule| {
-        matches!(rule.check, abide_lint::Check::Linker | abide_lint::Check::Engine)
-    };
-    if abide_lint::find_rule(finding.rule).is_some_and(is_fixed) {
+    if !abide_lint::is_waivable(finding) {
         return None;
     }
     let text = decl.source_text()?;

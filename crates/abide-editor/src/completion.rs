@@ -198,7 +198,7 @@ impl Project {
     fn complete_import(&self, decl: &FileDecl, word: &str, span: Span) -> Vec<EditorCompletion> {
         let imported: BTreeSet<&str> = decl.imports.iter().map(|it| &*it.path).collect();
         let mut paths: Vec<&str> = self.files().map(|it| &*it.path).collect();
-        for path in abide_schema::well_known_paths() {
+        for path in abide_schema::built_in_paths() {
             paths.push(path);
         }
         let is_new = |it: &&str| {

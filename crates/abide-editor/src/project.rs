@@ -247,9 +247,8 @@ impl Project {
     /// The paths that a file imports and that no file of the tree has.
     pub fn missing_imports(&self, key: &FileKey) -> Vec<String> {
         let Some(held) = self.files.get(key) else { return Vec::new() };
-        let is_known = |path: &str| {
-            abide_schema::find_well_known(path).is_some() || self.find_files(path).next().is_some()
-        };
+        let is_known =
+            |path: &str| abide_schema::is_built_in(path) || self.find_files(path).next().is_some();
         let paths = held.decl.imports.iter().map(|it| &*it.path);
         paths.filter(|it| !is_known(it)).map(str::to_owned).collect()
     }

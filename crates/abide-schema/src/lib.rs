@@ -44,7 +44,8 @@ pub use link::{KnownSource, find_known_repository, find_known_source, find_missi
 pub use mentions::{Mention, MentionTarget};
 pub use problem::{Place, Problem, ProblemKind};
 pub use protobuf::{
-    Edition, WireError, default_json_name, find_well_known, to_camel_case, well_known_paths,
+    Edition, WireError, annotation_files, built_in_paths, default_json_name, find_well_known,
+    is_built_in, to_camel_case, well_known_paths,
 };
 pub use tree::{
     Cardinality, DefaultVisibility, Element, Enum, EnumValue, FEATURES, FeatureRow, FeatureSource,

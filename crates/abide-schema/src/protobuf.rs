@@ -15,7 +15,9 @@ pub(crate) use float::to_nearest_float;
 pub use json_name::default_json_name;
 pub(crate) use json_name::to_json_letters;
 pub(crate) use well_known::{BUILT_IN, DESCRIPTOR_PROTO, find_built_in};
-pub use well_known::{find_well_known, well_known_paths};
+pub use well_known::{
+    annotation_files, built_in_paths, find_well_known, is_built_in, well_known_paths,
+};
 pub use wire_format::WireError;
 pub(crate) use wire_format::{
     MAX_DEPTH, WirePayload, WireReader, WireRecord, WireWriter, find_last_varint,

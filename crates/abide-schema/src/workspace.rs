@@ -19,7 +19,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::decl::{FileDecl, SourceFile};
-use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, find_built_in, well_known_paths};
+use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, built_in_paths, find_built_in};
 use exports::{FileExports, UniqueName};
 use index::MultiIndex;
 
@@ -105,7 +105,7 @@ impl Default for Workspace {
 impl Workspace {
     /// A workspace without files; the well-known types are known.
     pub fn new() -> Workspace {
-        let parsed = well_known_paths().filter_map(|path| {
+        let parsed = built_in_paths().filter_map(|path| {
             let (path, text) = find_built_in(path)?;
             let decl = FileDecl::parse(SourceFile {
                 path: path.into(),

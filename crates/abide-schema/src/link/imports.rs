@@ -11,7 +11,7 @@ use crate::decl::{FileDecl, Part, SourceFile};
 use crate::ids::FileId;
 use crate::link::known_sources::describe_how_to_get;
 use crate::problem::{Place, Problem, ProblemKind, find_nearest, normalize_path, suggest_word};
-use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, find_built_in, well_known_paths};
+use crate::protobuf::{BUILT_IN, DESCRIPTOR_PROTO, built_in_paths, find_built_in};
 
 /// The paths that files import and that no file has, in the order of paths:
 /// what a caller may read from elsewhere and add before linking. Well-known
@@ -136,7 +136,7 @@ struct NearPaths<'p> {
 impl<'p> NearPaths<'p> {
     fn of(files: &'p [Arc<FileDecl>]) -> NearPaths<'p> {
         let mut known: FxHashSet<&str> = files.iter().map(|file| &*file.path).collect();
-        known.extend(well_known_paths().map(|it| -> &'p str { it }));
+        known.extend(built_in_paths().map(|it| -> &'p str { it }));
         let mut sorted: Vec<&str> = known.iter().copied().collect();
         sorted.sort_unstable();
         let mut by_spelling = FxHashMap::default();

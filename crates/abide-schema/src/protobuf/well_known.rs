@@ -17,6 +17,8 @@ macro_rules! built_in {
 
 const FOLDER: &str = "google/protobuf/";
 
+const ANNOTATIONS_FOLDER: &str = "abide/annotations/v1/";
+
 /// The root of what is built in.
 pub(crate) const BUILT_IN: u32 = u32::MAX;
 
@@ -47,25 +49,62 @@ const FILES: &[(&str, &str)] = built_in! {
     "wrappers.proto"
 };
 
-/// The text of a file that is built in, by the path that imports use, such as
+/// Our own annotations, which a tree may use without a copy of them. Sorted by path.
+const ANNOTATIONS: &[(&str, &str)] = &[
+    (
+        "abide/annotations/v1/lifecycle.proto",
+        include_str!("../../../../api/abide/annotations/v1/lifecycle.proto"),
+    ),
+    (
+        "abide/annotations/v1/status.proto",
+        include_str!("../../../../api/abide/annotations/v1/status.proto"),
+    ),
+];
+
+/// The text of a file that every protoc brings along, by the path that imports use, such as
 /// `google/protobuf/any.proto`.
 pub fn find_well_known(path: &str) -> Option<&'static str> {
-    find_built_in(path).map(|(_, text)| text)
+    find_in(FILES, path).map(|(_, text)| text)
+}
+
+/// The path and the text of a file among these.
+fn find_in(
+    files: &[(&'static str, &'static str)],
+    path: &str,
+) -> Option<(&'static str, &'static str)> {
+    let at = files.binary_search_by(|(known, _)| (*known).cmp(path)).ok()?;
+    Some(files[at])
 }
 
 /// A file that is built in: its path and its text.
 pub(crate) fn find_built_in(path: &str) -> Option<(&'static str, &'static str)> {
     // Every import of a tree is asked for, and nearly none is one of these.
-    if !path.starts_with(FOLDER) {
-        return None;
+    match path {
+        _ if path.starts_with(FOLDER) => find_in(FILES, path),
+        _ if path.starts_with(ANNOTATIONS_FOLDER) => find_in(ANNOTATIONS, path),
+        _ => None,
     }
-    let at = FILES.binary_search_by(|(known, _)| (*known).cmp(path)).ok()?;
-    Some(FILES[at])
 }
 
-/// The paths of the files that are built in, in their order.
+/// The paths of the files that every protoc brings along, in their order.
 pub fn well_known_paths() -> impl ExactSizeIterator<Item = &'static str> {
     FILES.iter().map(|(path, _)| *path)
+}
+
+/// The paths of all files that are built in, in their order: our own annotations, and what every
+/// protoc brings along.
+pub fn built_in_paths() -> impl Iterator<Item = &'static str> {
+    ANNOTATIONS.iter().chain(FILES).map(|(path, _)| *path)
+}
+
+/// Returns true if the file that imports name so is built in.
+pub fn is_built_in(path: &str) -> bool {
+    find_built_in(path).is_some()
+}
+
+/// Our own annotations, which are built in as well: paths and texts.
+pub fn annotation_files() -> &'static [(&'static str, &'static str)] {
+    ANNOTATIONS
 }
 
 /// The path of the built-in file that declares a type or an extension with this full name.
@@ -78,7 +117,7 @@ pub(crate) fn find_declaring(full_name: &str) -> Option<&'static str> {
 pub(crate) fn index_declared() -> &'static BTreeMap<String, &'static str> {
     static DECLARED: OnceLock<BTreeMap<String, &'static str>> = OnceLock::new();
     DECLARED.get_or_init(|| {
-        let files = FILES.iter();
+        let files = ANNOTATIONS.iter().chain(FILES);
         files
             .flat_map(|(path, text)| collect_names(text).into_iter().map(|it| (it, *path)))
             .collect()
@@ -121,7 +160,7 @@ fn collect_names(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{find_declaring, find_well_known, well_known_paths};
+    use super::{built_in_paths, find_declaring, find_well_known, is_built_in, well_known_paths};
 
     #[test]
     fn the_names_of_built_in_files_are_known() {
@@ -149,5 +188,8 @@ mod tests {
             assert!(errors.is_empty() && !ast.decls.is_empty(), "{path}: {errors:?}");
         }
         assert_eq!(find_well_known("google/protobuf/nothing.proto"), None);
+        assert!(built_in_paths().is_sorted() && built_in_paths().all(is_built_in));
+        assert!(is_built_in("abide/annotations/v1/lifecycle.proto"));
+        assert!(!is_built_in("abide/annotations/v1/nothing.proto") && !is_built_in("a.proto"));
     }
 }

@@ -127,6 +127,11 @@ impl<'t> Element<'t> {
     /// by its full name.
     pub fn replacement(self) -> Option<Element<'t>> {
         let (name, _) = self.replaced_by()?;
+        self.find_other(name)
+    }
+
+    /// The element that a name means beside this one: the simple name of a sibling, or a full name.
+    pub fn find_other(self, name: &str) -> Option<Element<'t>> {
         let sibling = self.collect_siblings().into_iter().find(|it| it.name() == name);
         let full_name = name.strip_prefix('.').unwrap_or(name);
         sibling.or_else(|| self.file().tree.element_named(full_name))
