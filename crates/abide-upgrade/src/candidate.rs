@@ -5,6 +5,7 @@ mod comment_links;
 mod conversion;
 mod generate;
 mod mapping;
+mod named_replacement;
 mod rewrite;
 mod shortest_name;
 mod versions_in_names;
@@ -18,4 +19,5 @@ pub use generate::{
     upgrade,
 };
 pub use mapping::{UpgradeMapping, build_mapping};
+pub(crate) use named_replacement::find_replacement;
 pub(crate) use rewrite::{rewrite_as_stable, rewrite_references};

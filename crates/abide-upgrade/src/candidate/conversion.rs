@@ -2,6 +2,7 @@
 
 use abide_schema::{Cardinality, Element, Field};
 
+use super::named_replacement::find_replacement;
 use crate::plan::{UpgradePlan, UpgradePolicy};
 
 /// The conversion of the values of a deprecated element.
@@ -24,15 +25,13 @@ impl ValueConversion {
             let reason = "it still exists in the new version".to_owned();
             return ValueConversion { replacement: String::new(), translatable: true, reason };
         }
-        let Some((name, _)) = element.replaced_by() else {
-            let reason = "`replaced_by` is not set";
-            return ValueConversion::new_impossible(reason.to_owned());
+        let Some(other) = find_replacement(element) else {
+            return ValueConversion::new_impossible(match element.replaced_by() {
+                Some((name, _)) => format!("its replacement `{name}` is not in the tree"),
+                None => "neither `replaced_by` nor its comment names one replacement".to_owned(),
+            });
         };
-        let Some(other) = element.replacement() else {
-            return ValueConversion::new_impossible(format!(
-                "its replacement `{name}` is not in the tree"
-            ));
-        };
+        let name = element.replaced_by().map_or(other.name(), |(name, _)| name);
         if plan.is_removed_with_parent(other) {
             return ValueConversion::new_impossible(format!(
                 "its replacement `{name}` is removed too"

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use abide_schema::Element;
 
-use crate::candidate::{ValueConversion, find_lossy_reason};
+use crate::candidate::{ValueConversion, find_lossy_reason, find_replacement};
 use crate::plan::{
     FileRole, PackageSelection, ReleaseStage, UpgradeClosure, UpgradeInputs, UpgradeOptions,
     UpgradePlan, is_declared, is_deprecated,
@@ -66,7 +66,7 @@ pub fn find_unconverted<'t>(basis: UpgradeInputs<'_, 't>) -> Vec<UnconvertedElem
     for (element, next) in replaced {
         let is_gone = |it: Element<'t>| plan.hand_maintained.find_successor(it).is_none();
         let is_outer = is_declared(element) && !element.parent().is_some_and(is_gone);
-        let named = || plan.hand_maintained.find_successor(element.replacement()?);
+        let named = || plan.hand_maintained.find_successor(find_replacement(element)?);
         if is_outer
             && is_gone(element)
             && !matches!(element, Element::Oneof(_))
