@@ -1,6 +1,7 @@
 //! Runs the rules over a tree and applies the policy to the findings.
 
 mod accepted_findings;
+mod annotation_advice;
 mod candidate_findings;
 mod changed_scope;
 mod changed_texts;

@@ -13,7 +13,7 @@ mod waiver_defect;
 mod waiver_scopes;
 mod waivers;
 
-pub use allowance::format_waiver;
+pub use allowance::{format_waiver, is_waivable};
 pub(crate) use instance_waivers::InstanceWaivers;
 pub(crate) use nested_spans::NestedSpans;
 pub(crate) use security_fixes::SecurityFixes;

@@ -35,7 +35,8 @@ pub use checks::{BufVersion, buf_lint_rule, buf_lint_rules};
 pub use code_owners::packages::{PackageFiles, PackageOwners, all_files, touched_files};
 pub use code_owners::{CodeOwners, Forge, Ownership};
 pub use config::{
-    Config, ConfigApi, ConfigDependency, ConfigInstances, DependencyOrigin, PackageKind,
+    Config, ConfigApi, ConfigDependency, ConfigInstances, DependencyOrigin, PackageKind, Setting,
+    SettingValue, level_names, list_settings, severity_words,
 };
 pub use drawing::view::GraphView;
 pub use engine::{
@@ -44,7 +45,7 @@ pub use engine::{
     check_translations, find_objections, find_upgrade_blockers, fix, join_releases, new_errors,
     plan_versions, record_made_versions, run_rule_examples,
 };
-pub use exceptions::format_waiver;
+pub use exceptions::{format_waiver, is_waivable};
 pub use finding::{
     Applied, Bump, ChangeFacts, ConfigError, Dependent, DeprecationAnswer, DeprecationError,
     DeprecationNotice, EditionObstacle, EditionObstacleReason, Exception, ExceptionKind, Finding,

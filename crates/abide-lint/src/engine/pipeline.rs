@@ -6,6 +6,7 @@ use abide_change::Sides;
 use abide_schema::{Package, Tree};
 
 use super::accepted_findings::accept;
+use super::annotation_advice::add_annotation_advice;
 use super::candidate_findings::SourceFindings;
 use super::changed_scope::ChangedScope;
 use super::frozen_changes::check_frozen;
@@ -172,6 +173,7 @@ fn run_pipeline<'t>(
         findings.extend(about_lines);
     }
     sort(&context, &mut findings);
+    add_annotation_advice(tree, &mut findings);
 
     report.findings = findings;
     report.count();

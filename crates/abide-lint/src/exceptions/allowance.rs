@@ -1,12 +1,13 @@
 //! What a waiver in a comment allows: `abide:allow(RULE, KEY = "VALUE", …): REASON`.
 
+use abide_schema::ProblemKind;
 use abide_syntax::Span;
 use jiff::civil::Date;
 
 use super::waiver_defect::WaiverDefect;
 use crate::calendar::parse_date;
 use crate::checks::MARKER;
-use crate::finding::{Finding, Group, is_fingerprint};
+use crate::finding::{Finding, Group, Origin, is_fingerprint};
 use crate::policy::Policy;
 use crate::rule::Rule;
 use crate::rules::{WAIVER_INVALID, find_rule_of, rules_of};
@@ -51,6 +52,19 @@ impl NamedChange {
 
 const SHAPE: &str = "write `abide:allow(RULE): REASON` or `abide:allow(RULE, until = \"2027-06-30\"): \
                      REASON`; `from`, `to` and `fingerprint` are written like `until`";
+
+/// Returns true if a waiver can cover a finding: not an error of the compiler, and not what is wrong
+/// with waivers and settings themselves.
+pub fn is_waivable(finding: &Finding) -> bool {
+    let is_of_tool = matches!(finding.location.origin, Origin::Config | Origin::Accepted);
+    let is_compiler_error = || {
+        ProblemKind::ALL
+            .iter()
+            .any(|kind: &ProblemKind| kind.is_error() && kind.id() == finding.rule)
+    };
+    let rule = find_rule(finding.rule);
+    rule.is_none_or(|it| it.group != Group::Policy) && !is_of_tool && !is_compiler_error()
+}
 
 /// The beginning of a waiver that names the change of a finding: all but its reason.
 pub fn format_waiver(finding: &Finding) -> String {

@@ -37,8 +37,9 @@ fn check<'t>(context: &Context<'t>, sink: &mut Sink) {
             other => (other.noun(), "what to use instead"),
         };
         finding.help(format!(
-            "in its `{annotation}_policy`, set `replaced_by` to {replacement}, or `lossy` to the \
-             reason why values get lost; or list it in `lossy` of [upgrade]"
+            "name {replacement} in its comment, as in `Deprecated: use NAME`; or in its \
+             `{annotation}_policy`, set `replaced_by` to that, or `lossy` to the reason why values \
+             get lost; or list it in `lossy` of [upgrade]"
         ));
         if let Some(place) = element.deprecated() {
             finding.label(place, "the next major version does not have it");

@@ -293,8 +293,9 @@ const ADVICE: &[(&str, Way)] = &[
     ),
     ("import the file where its types are used", Edits(&[remove_line])),
     (
-        "in its `*_policy`, set `replaced_by` to *, or `lossy` to the reason why values get lost; or list it in `lossy` of [upgrade]",
+        "name * in its comment, as in `Deprecated: use NAME`; or in its `*_policy`, set `replaced_by` to that, or `lossy` to the reason why values get lost; or list it in `lossy` of [upgrade]",
         Edits(&[
+            |s, _| s.text("The old address.", "Deprecated: use `email`."),
             |s, _| s.with_option("(abide.annotations.v1.field_policy).replaced_by = \"email\""),
             |s, _| s.with_option("(abide.annotations.v1.field_policy).lossy = \"nobody reads it\""),
             |s, _| s.listed("upgrade", "lossy", &s.finding.element),
@@ -859,6 +860,8 @@ fn advice_that_is_obeyed_mends_the_finding_and_adds_none() {
             let judged = judged.expect("the pages are judged by another test");
             for finding in &judged.report.findings {
                 let Some(help) = &finding.help else { continue };
+                // Where the annotation comes from is beside the advice.
+                let help = help.split(" (`import ").next().unwrap_or_default();
                 let mut say = |what: &str, why: &str| {
                     let message = &finding.message;
                     complaints += &format!("{}: {message}\n  {what}\n  {why}\n", finding.rule);
