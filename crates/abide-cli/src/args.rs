@@ -25,7 +25,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::render::{
     GRAPHS, GraphFormat, HASHES, HISTORIES, HashFormat, HistoryFormat, PLANS, PlanFormat,
-    RULE_LISTS, RULE_TESTS, RuleTestsFormat, RulesFormat, parse_format,
+    RULE_LISTS, RULE_PAGES, RULE_TESTS, RulePagesFormat, RuleTestsFormat, RulesFormat, parse_format,
 };
 
 use self::examples::{
@@ -34,7 +34,9 @@ use self::examples::{
 };
 
 pub(crate) use self::calendar::{CalendarArgs, CalendarCommand, SimulateArgs};
-pub(crate) use self::common::{Color, CompareArgs, Global, JudgeArgs, SelectArgs, TreeArgs};
+pub(crate) use self::common::{
+    Color, CompareArgs, ExtraReport, Global, JudgeArgs, SelectArgs, TreeArgs,
+};
 pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand, ConfigDeprecationsArgs};
 pub(crate) use self::deprecate::DeprecateArgs;
 pub(crate) use self::deprecations::DeprecationsArgs;
@@ -218,6 +220,10 @@ pub(crate) enum Command {
         /// users, as in the names and folders of packages
         #[arg(long, conflicts_with = "from")]
         strict: bool,
+        /// Write Abide's annotations to DIR instead, where protoc finds them with -I DIR; Abide has
+        /// them built in
+        #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "from", "strict"])]
+        annotations: Option<PathBuf>,
     },
     /// Run every check that applies; the command for hooks and CI
     #[command(after_help = format!("{CHECK}\n\n{CHANGED}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
@@ -373,12 +379,19 @@ pub(crate) enum Command {
         format: &'static RulesFormat,
     },
     /// Print the page of a rule: what it checks, why, bad and good examples, how to fix it; or the
-    /// rules of a group
+    /// rules of a group; or how waivers are written
     #[command(after_help = EXPLAIN)]
     Explain {
         /// The id of the rule, or its name in another tool; or a group such as dependencies, or a
-        /// category of lint rules in buf such as COMMENTS
-        rule: String,
+        /// category of lint rules in buf such as COMMENTS; or `waivers`, or `abide.toml` [default: what there is to
+        /// explain]
+        rule: Option<String>,
+        /// Print the pages of all rules
+        #[arg(long, conflicts_with = "rule")]
+        all: bool,
+        /// The format of the pages
+        #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(RULE_PAGES))]
+        format: &'static RulePagesFormat,
     },
     /// Write a FileDescriptorSet with source info, equal to protoc's
     #[command(after_help = format!("{BUILD}\n\n{}", describe_sources()))]

@@ -123,12 +123,16 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
             hash::hash(&cli.global, tree, package.as_deref(), &what, format)
         }
         Command::History { args } => history::history(&cli.global, args),
-        Command::Explain { rule } => explain::explain(&cli.global, rule),
+        Command::Explain { rule, all, format } => match all {
+            true => Ok(explain::explain_all(&cli.global, format)),
+            false => explain::explain(&cli.global, rule.as_deref(), format),
+        },
         Command::Rules { format, command: None } => explain::list_rules(&cli.global, format),
         Command::Rules { command: Some(RulesCommand::Test { format }), .. } => {
             rule_tests::test_rules(&cli.global, format)
         }
-        Command::Init { dir, from, strict } => {
+        Command::Init { annotations: Some(folder), .. } => init::write_annotations(folder),
+        Command::Init { dir, from, strict, annotations: None } => {
             init::init(&cli.global, dir.as_deref(), from.as_deref(), *strict)
         }
         Command::Completions(args) => Ok(packaging::completions(args.shell)),
@@ -147,6 +151,9 @@ fn write_outcome(global: &Global, outcome: CommandOutcome) -> Result<ExitCode, E
     if let Some(report) = &outcome.report {
         let target = global.output.as_deref();
         write::write(target, report).map_err(|error| Error::unwritten(target, error))?;
+    }
+    for (path, report) in &outcome.files {
+        write::write(Some(path), report).map_err(|error| Error::unwritten(Some(path), error))?;
     }
     for trouble in &outcome.troubles {
         eprint_line(&format!("error: {trouble}"));

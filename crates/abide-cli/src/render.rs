@@ -2,10 +2,12 @@
 
 mod calendar_note;
 mod comment;
+mod config_schema;
 mod context;
 mod dependency_list;
 mod deprecation_report;
 mod diff_report;
+mod dotenv;
 mod element_lives;
 mod format;
 mod github;
@@ -35,6 +37,7 @@ mod snippets;
 mod sources;
 mod translation_report;
 mod usable_deprecations;
+mod waiver_line;
 mod workflow_command;
 
 use abide_lint::{ExampleResult, GraphView, Policy, Report, Status, UsableDeprecation};
@@ -42,7 +45,7 @@ use abide_schema::DependencyGraph;
 
 use crate::history::TreeHistory;
 
-pub(crate) use context::{RenderContext, Style, TextFile, full_path};
+pub(crate) use context::{RenderContext, ReportOrigin, Style, TextFile, full_path};
 pub(crate) use dependency_list::{DependencyList, ImportOrigin, ListedImport};
 pub(crate) use deprecation_report::{
     DeprecationReport, TITLE as DEPRECATIONS_TITLE, is_of_tables,
@@ -55,7 +58,7 @@ pub(crate) use man_page::ManPage;
 pub(crate) use owner_list::OwnerReport;
 pub(crate) use plan_report::PlanReport;
 pub(crate) use rule_counts::{count_lines, count_table};
-pub(crate) use rule_page::{render_family_page, render_for_terminal, render_rule_page};
+pub(crate) use rule_page::RulePages;
 pub(crate) use runtime_report::{RuntimePlace, RuntimeReport};
 pub(crate) use simulation_report::SimulationReport;
 pub(crate) use snippets::render_config_errors;
@@ -98,11 +101,19 @@ pub(crate) const REPORTS: &[ReportFormat] = &[
         comment::render,
     )
     .naming_packages(),
-    OutputFormat::plain(
+    ReportFormat::plain(
+        "dotenv",
+        "Lines NAME=VALUE for later jobs: bump, breaks, errors, warnings, owners",
+        dotenv::render,
+    )
+    .naming_packages(),
+    ReportFormat::plain(
         "html",
-        "One self-contained page: the findings by file, with a filter",
+        "One self-contained page: a summary, and the findings with both sides, by file or by weight",
         html::render,
-    ),
+    )
+    .naming_packages()
+    .linking(),
 ];
 
 /// The format of findings that keep a command from its work.
@@ -230,6 +241,18 @@ pub(crate) type RuleTestsFormat = OutputFormat<fn(&[ExampleResult], Option<&Text
 pub(crate) const RULE_TESTS: &[RuleTestsFormat] = &[
     OutputFormat::plain("human", "For people", rule_examples::render_human),
     OutputFormat::plain("json", "JSON Lines: one object per example", rule_examples::render_json),
+];
+
+/// Of `abide explain`.
+pub(crate) type RulePagesFormat = OutputFormat<fn(&RulePages, Style) -> String>;
+/// The forms of pages.
+pub(crate) const RULE_PAGES: &[RulePagesFormat] = &[
+    OutputFormat::styled(
+        "human",
+        "For people: Markdown, laid out on a terminal",
+        rule_page::render_human,
+    ),
+    OutputFormat::plain("json", "JSON Lines: one object per page", rule_page::render_json),
 ];
 
 /// Of `abide graph`.

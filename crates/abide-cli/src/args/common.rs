@@ -89,12 +89,44 @@ pub(crate) struct JudgeArgs {
     /// The format of the report
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(REPORTS))]
     pub(crate) format: &'static ReportFormat,
+    /// Also write the report to FILE in another format, such as sarif=abide.sarif (repeatable)
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = parse_extra_report)]
+    pub(crate) report: Vec<ExtraReport>,
     /// The findings to show.
     #[command(flatten)]
     pub(crate) show: SelectArgs,
 }
 
+/// A report that is written besides the one that `--format` and `--output` ask for.
+#[derive(Clone, Debug)]
+pub(crate) struct ExtraReport {
+    /// Its format.
+    pub(crate) format: &'static ReportFormat,
+    /// Its file.
+    pub(crate) path: PathBuf,
+}
+
+/// Parses the argument of `--report`.
+fn parse_extra_report(text: &str) -> Result<ExtraReport, String> {
+    let names: Vec<&str> = REPORTS.iter().map(|it| it.name).collect();
+    let (name, path) = text
+        .split_once('=')
+        .filter(|(_, path)| !path.is_empty())
+        .ok_or("write it as FORMAT=FILE, such as `sarif=abide.sarif`")?;
+    let Some(format) = REPORTS.iter().find(|it| it.name == name) else {
+        let near = abide_lint::find_nearest(name, names.iter().copied())
+            .map_or(String::new(), |it| format!("; did you mean `{it}`?"));
+        return Err(format!("no such format{near} (the formats are {})", names.join(", ")));
+    };
+    Ok(ExtraReport { format, path: PathBuf::from(path) })
+}
+
 impl JudgeArgs {
+    /// The formats of all reports of a run.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = &'static ReportFormat> {
+        [self.format].into_iter().chain(self.report.iter().map(|it| it.format))
+    }
+
     /// The parts of a tree that are named, the one on standard input last.
     pub(crate) fn parts(&self) -> Vec<&str> {
         let files = self.tree.source.iter().chain(&self.more).chain(&self.stdin_filepath);

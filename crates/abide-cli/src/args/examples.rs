@@ -20,6 +20,7 @@ Examples:
   abide check --against git:main...     also report what changed since main
   abide check --changed                 only what the next commit changes; for hooks
   abide check --format github           print annotations for a pull request
+  abide check --report sarif=abide.sarif --report html=abide.html
   abide check --statistics              how often each rule reports
   abide check --select field-removed,import-unused --limit 10
   abide check --against git:main... --fix   fix what can be fixed, as reserving numbers
@@ -51,6 +52,7 @@ Examples:
 
 pub(super) const UPGRADE: &str = "\
 Examples:
+  abide upgrade                          list what would be written
   abide upgrade --diff                   show the candidates as a patch
   abide upgrade --write                  write them into the tree
   abide upgrade --write --overwrite      the same, and discard edits made by hand
@@ -60,6 +62,7 @@ Examples:
 
 pub(super) const RELEASE: &str = "\
 Examples:
+  abide release               list what the release would write
   abide release --diff        show what the release would change
   abide release --write       make the release in the tree
   abide release --write --outside-window
@@ -133,7 +136,10 @@ Examples:
   abide explain field-removed
   abide explain buf:PACKAGE_NO_IMPORT_CYCLE   a rule by its name in buf
   abide explain FIELD_NO_DELETE               the same without the tool
-  abide explain dependencies                  the rules of a group";
+  abide explain dependencies                  the rules of a group
+  abide explain waivers                       how a finding is waived
+  abide explain abide.toml                    every key of the configuration
+  abide explain --all --format json           every page, for programs";
 
 pub(super) const RULES: &str = "\
 Examples:
@@ -149,7 +155,8 @@ Examples:
   abide init                             for the current folder
   abide init api --preset google         for another folder, with another preset
   abide init --strict                    with every rule, whoever would break
-  abide init --from buf.yaml             take over the settings of buf";
+  abide init --from buf.yaml             take over the settings of buf
+  abide init --annotations third_party   write Abide's annotations for protoc";
 
 pub(super) const SERVE: &str = "\
 Examples:

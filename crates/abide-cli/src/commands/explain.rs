@@ -1,15 +1,30 @@
 //! `abide explain` and `abide rules`.
 
-use abide_lint::{Group, Policy, Rule, rule_family, rules_named};
+use abide_lint::{Group, Policy, RULES, Rule, rule_family, rules_named};
+use abide_source::CONFIG;
 
 use super::outcome::CommandOutcome;
 use crate::args::Global;
 use crate::error::Error;
-use crate::render::{RulesFormat, render_family_page, render_for_terminal, render_rule_page};
+use crate::render::{RulePages, RulePagesFormat, RulesFormat};
 use crate::settings::Settings;
 use crate::terminal::{style, use_error_color};
 
-pub(super) fn explain(global: &Global, name: &str) -> Result<CommandOutcome, Error> {
+/// The name of the page about waivers.
+pub(super) const WAIVERS: &str = "waivers";
+
+/// Prints the pages of a name, or without one what there is to explain.
+pub(super) fn explain(
+    global: &Global,
+    name: Option<&str>,
+    format: &RulePagesFormat,
+) -> Result<CommandOutcome, Error> {
+    let name = match name {
+        None => return Ok(print_pages(global, &RulePages::Index, format)),
+        Some(WAIVERS) => return Ok(print_pages(global, &RulePages::Waivers, format)),
+        Some(CONFIG) => return Ok(print_pages(global, &RulePages::Settings, format)),
+        Some(name) => name,
+    };
     // The page of one of our rules can be read whatever `abide.toml` says.
     let ours = Policy::default();
     let is_ours = name != Group::Own.name()
@@ -18,15 +33,20 @@ pub(super) fn explain(global: &Global, name: &str) -> Result<CommandOutcome, Err
         true => ours,
         false => Settings::read(global, None, use_error_color(global))?.config.policy,
     };
-    let page = match rule_family(&policy, name) {
-        Some(family) => render_family_page(&family),
-        None => render_rule_page(name, &find_rules(&policy, name)?),
+    let pages = match rule_family(&policy, name) {
+        Some(family) => RulePages::Family(family),
+        None => RulePages::Named(name.to_owned(), find_rules(&policy, name)?),
     };
-    let shown_in = style(global, true);
-    Ok(CommandOutcome::of(match shown_in.is_terminal || shown_in.color {
-        true => render_for_terminal(&page, shown_in),
-        false => page,
-    }))
+    Ok(print_pages(global, &pages, format))
+}
+
+/// Prints the pages of all rules.
+pub(super) fn explain_all(global: &Global, format: &RulePagesFormat) -> CommandOutcome {
+    print_pages(global, &RulePages::All(RULES), format)
+}
+
+fn print_pages(global: &Global, pages: &RulePages, format: &RulePagesFormat) -> CommandOutcome {
+    CommandOutcome::of((format.write)(pages, style(global, format.is_styled)))
 }
 
 /// The rules with this name, at least one.

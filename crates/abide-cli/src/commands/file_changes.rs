@@ -87,6 +87,18 @@ impl FileChange<'_> {
         format!("{path}: {state}{gap}{author}\n")
     }
 
+    /// The line of a plan.
+    fn describe_plan(&self, path: &str) -> String {
+        let verb = match (&self.old, self.new) {
+            (None, _) => "write",
+            (_, None) => "delete",
+            _ => "edit",
+        };
+        let author = if self.is_losing() { self.author.phrase() } else { "" };
+        let gap = if author.is_empty() { "" } else { "; " };
+        format!("{verb} {}{gap}{author}\n", escape_unprintable(path))
+    }
+
     /// The message where the file is left as it is. `instead` says what else helps.
     pub(super) fn describe_kept(&self, path: &str, instead: &str) -> String {
         let (verb, overwrites) = match self.new {
@@ -99,6 +111,18 @@ impl FileChange<'_> {
             self.author.phrase()
         )
     }
+}
+
+/// Describes what a command would write, and how to go on.
+pub(super) fn describe_plan(changes: &Changes<'_>, command: &str) -> String {
+    let mut plan: String =
+        changes.iter().map(|(path, change)| change.describe_plan(path)).collect();
+    if !plan.is_empty() {
+        plan.push_str(&format!(
+            "next: `abide {command} --diff` shows the texts, `abide {command} --write` writes them\n"
+        ));
+    }
+    plan
 }
 
 /// Takes out the changes that would lose what a person may have written.

@@ -1,5 +1,6 @@
 //! `abide init`.
 
+mod annotations;
 mod api_linter;
 mod buf;
 mod conversion;
@@ -20,7 +21,9 @@ use std::path::{Path, PathBuf};
 
 use abide_lint::{ConfigError, Preset};
 use abide_source::write::OpenFolder;
-use abide_source::{CONFIG, DefaultBranch, default_branch, join, read_settings};
+use abide_source::{
+    CONFIG, DefaultBranch, LOCK, default_branch, has_long_history, join, read_settings,
+};
 
 use super::outcome::CommandOutcome;
 use crate::args::Global;
@@ -29,6 +32,7 @@ use crate::render::{TextFile, render_config_errors};
 use crate::settings::find_preset;
 use crate::terminal::{eprint_line, use_error_color};
 
+pub(super) use annotations::write_annotations;
 use buf::{BufConfig, BufModule, DroppedSetting, default_module, read_work_folders};
 use dependency_search::NeededDependencies;
 use detect::FirstLook;
@@ -98,7 +102,13 @@ pub(super) fn init(
     if !global.quiet {
         notes.iter().for_each(|note| eprint_line(&format!("note: {note}")));
     }
-    let next = format_next_step(next, &branch);
+    let mut next = format_next_step(next, &branch);
+    if has_long_history(folder) && !folder.join(LOCK).exists() {
+        next.push_str(
+            "\nthen: `abide bump --write --from-history` records the versions that the commits so far \
+             add up to",
+        );
+    }
     Ok(CommandOutcome::of(format!("wrote {}\n{next}\n", path.display())))
 }
 

@@ -1,11 +1,15 @@
 //! The results of commands.
 
+use std::path::PathBuf;
+
 use abide_source::printable;
 
 /// The result of a command.
 pub(super) struct CommandOutcome {
     /// The report for the file that `--output` names, else for standard output.
     pub(super) report: Option<Vec<u8>>,
+    /// Further reports, with the files that they go to.
+    pub(super) files: Vec<(PathBuf, Vec<u8>)>,
     /// True if it found something at error level.
     pub(super) failed: bool,
     /// Parts of the work that could not be done, one phrase each. Any of them means exit status 2.
@@ -24,6 +28,6 @@ impl CommandOutcome {
     }
 
     pub(super) fn nothing(failed: bool) -> CommandOutcome {
-        CommandOutcome { report: None, failed, troubles: Vec::new() }
+        CommandOutcome { report: None, files: Vec::new(), failed, troubles: Vec::new() }
     }
 }

@@ -3,6 +3,7 @@
 //! A typo must not cost a source: a report, a descriptor set or a mapping replaces neither what the
 //! run reads nor what people write.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
@@ -41,6 +42,11 @@ pub(super) fn check_outputs(cli: &Cli, matches: &ArgMatches) -> Result<(), Error
         return Ok(());
     }
     let inputs = collect_inputs(matches);
+    let mut paths = BTreeSet::new();
+    if let Some(twice) = outputs.iter().find(|it| !paths.insert(it.path)) {
+        let path = twice.path.display();
+        return Err(Error::Usage(format!("two reports would go to `{path}`: choose another name")));
+    }
     for output in outputs {
         let path = output.path.display();
         let ending = output.path.extension().and_then(|it| it.to_str()).unwrap_or_default();
@@ -91,6 +97,17 @@ fn collect_outputs(cli: &Cli) -> Vec<OutputFile<'_>> {
             is_in_place: false,
         });
     }
+    if let Command::Check { judge, .. }
+    | Command::Lint { judge, .. }
+    | Command::Breaking { judge, .. } = &cli.command
+    {
+        outputs.extend(
+            judge
+                .report
+                .iter()
+                .map(|it| OutputFile { is_report: true, ..OutputFile::file(&it.path, "--report") }),
+        );
+    }
     match &cli.command {
         Command::Build { out: Some(path), .. } => outputs.push(OutputFile::file(path, "-o")),
         Command::Upgrade { mapping, .. } => {
@@ -114,7 +131,7 @@ fn collect_outputs(cli: &Cli) -> Vec<OutputFile<'_>> {
 fn collect_inputs(matches: &ArgMatches) -> Vec<PathBuf> {
     let mut inputs = Vec::new();
     let mut level = Some(matches);
-    let mut outputs = vec!["output", "out"];
+    let mut outputs = vec!["output", "out", "report"];
     if matches.subcommand_name() == Some("upgrade") {
         outputs.push("mapping");
     }

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use abide_lint::RULES;
+use abide_lint::{Group, RULES};
+use abide_source::CONFIG;
 use abide_source::write::OpenFolder;
 use clap::Command;
 use clap::builder::PossibleValuesParser;
 use clap_complete::{Shell, generate};
 
+use super::explain::WAIVERS;
 use super::outcome::CommandOutcome;
 use crate::args::{Cli, ManArgs};
 use crate::error::Error;
@@ -16,10 +18,21 @@ use crate::render::ManPage;
 /// Writes what makes a shell complete commands, options, their values and rules.
 pub(super) fn completions(shell: Shell) -> CommandOutcome {
     // The command takes names of other tools as well, and suggests what is near to a typo.
-    let rules = PossibleValuesParser::new(RULES.iter().map(|rule| rule.id));
+    let groups = || Group::ALL.iter().map(|it| it.name());
+    let rules = || RULES.iter().map(|rule| rule.id).chain(groups());
+    let pages = PossibleValuesParser::new(rules().chain([WAIVERS, CONFIG]));
     let mut abide = Cli::build_documented().mut_subcommand("explain", |explain| {
-        explain.mut_arg("rule", |rule| rule.value_parser(rules))
+        explain.mut_arg("rule", |rule| rule.value_parser(pages))
     });
+    for command in ["check", "lint", "breaking"] {
+        abide = abide.mut_subcommand(command, |command| {
+            ["select", "ignore"].into_iter().fold(command, |command, option| {
+                let names = PossibleValuesParser::new(rules());
+                // The help would list all of them.
+                command.mut_arg(option, |it| it.value_parser(names).hide_possible_values(true))
+            })
+        });
+    }
     let mut script = Vec::new();
     generate(shell, &mut abide, "abide", &mut script);
     CommandOutcome::of(script)

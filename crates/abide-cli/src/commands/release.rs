@@ -15,8 +15,8 @@ use jiff::civil::Date;
 
 use super::build_files::BuildFiles;
 use super::file_changes::{
-    Changes, ContentAuthor, FileChange, display_of_generated, expect_folder, render_patch,
-    take_losing, write_changes,
+    Changes, ContentAuthor, FileChange, describe_plan, display_of_generated, expect_folder,
+    render_patch, take_losing, write_changes,
 };
 use super::generated_files::{EditedLock, GeneratedFiles};
 use super::outcome::CommandOutcome;
@@ -48,11 +48,8 @@ pub(super) fn release(
     target: &ReleaseTarget,
     permits: ReleaseOverrides,
 ) -> Result<CommandOutcome, Error> {
-    if !(target.write || target.diff || target.check) {
-        return Err(Error::Usage(
-            "choose what to do with the release: `--write`, `--diff` or `--check`".to_owned(),
-        ));
-    }
+    // Without anything to do, the plan is shown.
+    let is_plan = !(target.write || target.diff || target.check);
     let OpenedTree { progress, settings, folder, guard: _guard } =
         OpenedTree::open(global, args, target.write)?;
     if settings.is_partial() {
@@ -143,7 +140,7 @@ pub(super) fn release(
     let premature = is_premature(global, &loaded, &settings, &records, &made, permits)?;
     if premature {
         eprint_line("note: nothing was released");
-        if !target.diff {
+        if !target.diff && !is_plan {
             return Ok(CommandOutcome::nothing(true));
         }
     }
@@ -209,6 +206,11 @@ pub(super) fn release(
             failed: premature || ignores,
             ..CommandOutcome::verbatim(diff)
         });
+    }
+    if is_plan {
+        let failed = premature || ignores;
+        let plan = describe_plan(&changes, "release");
+        return Ok(CommandOutcome { failed, ..CommandOutcome::of(plan) });
     }
     Ok(CommandOutcome::nothing(ignores || !changes.is_empty()))
 }

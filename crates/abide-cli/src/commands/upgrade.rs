@@ -17,8 +17,8 @@ use super::blocked_packages::BlockedPackages;
 use super::build_files::BuildFiles;
 use super::bump::read_lock_at;
 use super::file_changes::{
-    Changes, ContentAuthor, FileChange, convert_write_error, display_of_generated, expect_folder,
-    fail_to, open_folder, render_patch, take_losing, write_changes,
+    Changes, ContentAuthor, FileChange, convert_write_error, describe_plan, display_of_generated,
+    expect_folder, fail_to, open_folder, render_patch, take_losing, write_changes,
 };
 use super::folder_lock::lock_exclusively;
 use super::generated_files::{EditedLock, GeneratedFiles};
@@ -39,13 +39,10 @@ pub(super) fn upgrade(
     target: &UpgradeTarget,
     overwrite: bool,
 ) -> Result<CommandOutcome, Error> {
-    let shows = target.write || target.diff || target.check;
-    if target.out.is_none() && !shows && mappings.is_empty() {
-        return Err(Error::Usage(
-            "choose what to do with the candidates: `--out DIR`, `--write`, `--diff` or `--check`"
-                .to_owned(),
-        ));
-    }
+    let has_target = target.write || target.diff || target.check;
+    // Without anything to do, the plan is shown.
+    let is_plan = target.out.is_none() && !has_target && mappings.is_empty();
+    let shows = has_target || is_plan;
     let OpenedTree { progress, settings, folder, guard: _guard } =
         OpenedTree::open(global, args, target.write)?;
     if settings.is_partial() {
@@ -216,6 +213,8 @@ pub(super) fn upgrade(
             );
         }
         CommandOutcome::verbatim(render_patch(&changes, &settings.prefix(args)))
+    } else if is_plan {
+        CommandOutcome::of(describe_plan(&changes, &format_command(packages)))
     } else if !target.check {
         CommandOutcome::nothing(false)
     } else {
@@ -238,9 +237,18 @@ pub(super) fn upgrade(
     if !global.quiet && !is_silent && (target.out.is_some() || target.write) {
         eprint_line(&format!("note: {}", render_summary(&loaded, &made)));
     }
+    if is_plan && !global.quiet && changes.is_empty() && left.is_empty() {
+        eprint_line("note: the candidates in the tree are up to date: there is nothing to write");
+    }
     let troubles = read_errors(&loaded);
     let failed = outcome.failed || !left.is_empty();
     Ok(CommandOutcome { troubles, failed, ..outcome })
+}
+
+/// The command without its action, for the packages of the command line.
+fn format_command(packages: &[String]) -> String {
+    let packages = packages.iter().map(|it| format!(" --package {it}"));
+    format!("upgrade{}", packages.collect::<String>())
 }
 
 /// The lock of the last release, as `abide.toml` names it.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use abide_lint::{Finding, Report, Severity, pluralize};
 
 use super::context::RenderContext;
-use super::markdown::{format_sentence, write_entry};
+use super::markdown::{format_sentence, has_details, write_details, write_entry};
 use super::markdown_text::MarkdownText;
 use super::snippets::render_summary;
 
@@ -33,7 +33,7 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
         context.sort_by_impact(report).into_iter().filter(|it| it.severity > Severity::Note);
     let mut by_owner: BTreeMap<BTreeSet<&str>, Vec<&Finding>> = BTreeMap::new();
     for finding in shown {
-        by_owner.entry(find_owners(finding, context)).or_default().push(finding);
+        by_owner.entry(context.find_owners(finding)).or_default().push(finding);
     }
     let is_owned = by_owner.keys().any(|owners| !owners.is_empty());
     let mut left = 0;
@@ -85,20 +85,10 @@ fn render_item(finding: &Finding, context: &RenderContext) -> String {
     let mut out = MarkdownText::new();
     let level = if finding.severity == Severity::Error { "**error** " } else { "warning " };
     write_entry(&mut out, level, &finding.element, finding, context);
-    out.into_text()
-}
-
-/// The owners of the file of a finding, else those of its package.
-fn find_owners<'a>(finding: &Finding, context: &RenderContext<'a>) -> BTreeSet<&'a str> {
-    let path = context.locate(&finding.location).full_path();
-    let of_file = context.touched.iter().find_map(|it| it.files.get(&path));
-    match of_file {
-        Some(ownership) => ownership.owners.iter().map(String::as_str).collect(),
-        None => context
-            .touched
-            .iter()
-            .filter(|it| it.package == finding.package)
-            .flat_map(|it| it.owners())
-            .collect(),
+    if has_details(finding) {
+        out.add_markup("  <details><summary>details</summary>\n\n");
+        write_details(&mut out, finding);
+        out.add_markup("\n  </details>\n");
     }
+    out.into_text()
 }

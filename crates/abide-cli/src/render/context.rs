@@ -3,11 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use abide_change::Effects;
 use abide_lint::{
     Dependent, FeatureFile, Finding, Impact, Location, Origin, PackageOwners, Report, Severity,
     backtick, pluralize,
 };
 use abide_schema::{File, Tree};
+use abide_source::ForgeLinks;
 use abide_syntax::{LineIndex, Position, Span};
 
 /// The style of output, by the options of every command.
@@ -44,6 +46,18 @@ impl Style {
     }
 }
 
+/// The origin of a report: what was judged, and how.
+pub(crate) struct ReportOrigin {
+    /// The tree, as the user names it.
+    pub(crate) source: String,
+    /// The old trees that it was compared with, as the user names them.
+    pub(crate) old: Vec<String>,
+    /// The day as of which it was judged.
+    pub(crate) as_of: String,
+    /// The pages of the files on a forge.
+    pub(crate) forge: Option<ForgeLinks>,
+}
+
 /// Everything that a renderer needs besides the findings.
 pub(crate) struct RenderContext<'a> {
     /// The tree that was judged.
@@ -62,6 +76,8 @@ pub(crate) struct RenderContext<'a> {
     pub(crate) are_only_instances: bool,
     /// The packages that the change touches, with their owners.
     pub(crate) touched: &'a [PackageOwners],
+    /// Where the report comes from, if its format says so.
+    pub(crate) origin: Option<&'a ReportOrigin>,
     /// The prefix that makes a path of the tree relative to the top of the repository, or without
     /// one to the current folder.
     pub(crate) prefix: &'a str,
@@ -164,6 +180,16 @@ pub(crate) fn full_path(prefix: &str, path: &str) -> String {
 /// The number of affected packages that are shown to people.
 const SHOWN_DEPENDENTS: usize = 3;
 
+/// Whom a change breaks on which surface, in the words of people: those who stay with the old side are
+/// old clients, those who move to the new side are new ones.
+pub(super) fn describe_effects(effects: Effects) -> String {
+    effects
+        .to_string()
+        .replace(" in both directions", " for old and new clients")
+        .replace(" backward", " for old clients")
+        .replace(" forward", " for new clients")
+}
+
 /// The packages that a change reaches, the nearest with their paths.
 pub(super) fn describe_dependents(dependents: &[Dependent]) -> Option<String> {
     let shown = dependents.iter().take(SHOWN_DEPENDENTS).map(|it| {
@@ -195,6 +221,7 @@ impl<'a> RenderContext<'a> {
             instances: &[],
             are_only_instances: false,
             touched: &[],
+            origin: None,
             prefix: "",
             config_prefix: "",
             style,
@@ -267,6 +294,20 @@ impl<'a> RenderContext<'a> {
         lines.full_path() + &start.unwrap_or_default()
     }
 
+    /// The owners of the file of a finding, else those of its package.
+    pub(super) fn find_owners(&self, finding: &Finding) -> BTreeSet<&'a str> {
+        let path = self.locate(&finding.location).full_path();
+        match self.touched.iter().find_map(|it| it.files.get(&path)) {
+            Some(ownership) => ownership.owners.iter().map(String::as_str).collect(),
+            None => self
+                .touched
+                .iter()
+                .filter(|it| it.package == finding.package)
+                .flat_map(|it| it.owners())
+                .collect(),
+        }
+    }
+
     /// The findings to show, by the paths of their files.
     pub(super) fn group_by_path<'r>(
         &self,
@@ -289,7 +330,7 @@ impl<'a> RenderContext<'a> {
         }
         if let Some(change) = &finding.change {
             if !change.effects.is_empty() {
-                notes.push(("breaks", change.effects.to_string()));
+                notes.push(("breaks", describe_effects(change.effects)));
             }
             notes.extend(describe_dependents(&change.dependents).map(|text| ("reaches", text)));
             for lost in &change.symbols {
@@ -353,6 +394,7 @@ mod tests {
             instances: &instances,
             are_only_instances: true,
             touched: &[],
+            origin: None,
             prefix: "api/",
             config_prefix: "",
             style: Style::plain(80),

@@ -19,6 +19,8 @@ pub(crate) struct OutputFormat<W: 'static> {
     pub(crate) names_packages: bool,
     /// True if it can show waived and accepted findings.
     pub(crate) shows_waived: bool,
+    /// True if it says where it comes from, and links to the files.
+    pub(crate) links: bool,
     /// Writes it.
     pub(crate) write: W,
 }
@@ -38,6 +40,7 @@ impl<W: Copy> OutputFormat<W> {
             is_of_changes: false,
             names_packages: false,
             shows_waived: false,
+            links: false,
             write,
         }
     }
@@ -50,6 +53,11 @@ impl<W: Copy> OutputFormat<W> {
     /// The same, as a format that can show waived and accepted findings.
     pub(super) const fn showing_waived(self) -> Self {
         Self { shows_waived: true, ..self }
+    }
+
+    /// The same, as a format that says where it comes from, and links to the files.
+    pub(super) const fn linking(self) -> Self {
+        Self { links: true, ..self }
     }
 
     /// The same, as a format that names the packages of a change.

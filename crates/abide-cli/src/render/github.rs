@@ -5,14 +5,15 @@ use std::fmt::Write;
 use abide_lint::{Report, Severity};
 use abide_source::printable::escape_unprintable;
 
-use super::context::RenderContext;
+use super::context::{RenderContext, describe_effects};
 use super::owner_list::describe_touched;
 use super::snippets::describe_exempted;
 use super::workflow_command::{escape_data, escape_property, render_touched_packages};
 
 pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     let mut out = String::new();
-    for finding in context.visible_findings(report) {
+    // GitHub shows only the first annotations of a step.
+    for finding in context.sort_by_impact(report) {
         let command = match finding.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
@@ -31,6 +32,9 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
                 escape_unprintable(&path),
                 escape_unprintable(&label.message)
             );
+        }
+        if !finding.effects().is_empty() {
+            let _ = write!(text, "\nbreaks: {}", describe_effects(finding.effects()));
         }
         for part in [&finding.why, &finding.help].into_iter().flatten() {
             text.push('\n');

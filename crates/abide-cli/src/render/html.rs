@@ -1,6 +1,11 @@
 //! One self-contained HTML page with the findings by file. It can be read without its script, which
-//! only adds a filter.
+//! only adds a filter, an order by weight, and buttons that copy.
 
+mod both_sides;
+mod fix_patch;
+mod summary;
+
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -13,6 +18,9 @@ use super::markup::{HtmlPage, escape};
 use super::prose::{ProsePiece, split_pieces};
 use super::snippets::render_summary;
 use super::sources::SnippetSources;
+use super::waiver_line::format_waiver_line;
+
+use both_sides::{BothSides, DiffLine};
 
 const BODY: &str = include_str!("html/body.html");
 const STYLE: &str = include_str!("html/page.css");
@@ -25,7 +33,7 @@ const AROUND: usize = 2;
 const LONG: usize = 240;
 
 pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
-    let sources = SnippetSources::new(context);
+    let mut writer = ArticleWriter::new(report, context);
     let mut files = String::new();
     for (path, findings) in context.group_by_path(report) {
         let count = pluralize(findings.len(), "finding");
@@ -36,7 +44,7 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
             escape_name(&path)
         );
         for finding in findings {
-            write_article(&mut files, finding, context, &sources);
+            writer.write_article(&mut files, finding);
         }
         files.push_str("</details>\n");
     }
@@ -46,7 +54,12 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
     let page = HtmlPage { title: "API findings", style: STYLE, script: Some(SCRIPT), body: BODY };
     page.fill(|mark| match mark {
         "summary" if context.style.quiet => String::new(),
-        "summary" => format!("<p>{}.</p>\n", escape(render_summary(report).trim_end())),
+        "summary" => format!(
+            "<p>{}.</p>\n{}{}",
+            escape(render_summary(report).trim_end()),
+            summary::render_origin(context),
+            summary::render_tables(report, context)
+        ),
         "severities" => render_severity_filter(report, context),
         "files" => files.clone(),
         _ => String::new(),
@@ -70,57 +83,152 @@ fn render_severity_filter(report: &Report, context: &RenderContext) -> String {
     buttons
 }
 
-fn write_article(
-    out: &mut String,
-    finding: &Finding,
-    context: &RenderContext,
-    sources: &SnippetSources,
-) {
-    let severity = finding.severity.word();
-    let rule = escape_name(finding.rule);
-    let _ = write!(
-        out,
-        "<article data-severity=\"{severity}\" data-rule=\"{rule}\">\n\
-         <h3><span class=\"{severity}\">{severity}</span> {}</h3>\n\
-         <p class=\"where\"><code>{rule}</code>",
-        render_prose(&finding.message),
-    );
-    if let Some((start, _)) = context.locate(&finding.location).range {
-        let old = if matches!(finding.location.origin, Origin::Old(_)) { " (old)" } else { "" };
-        let _ = write!(out, " <span>line {}, column {}{old}</span>", start.line, start.column);
+/// Writes the findings of a page.
+struct ArticleWriter<'a> {
+    context: &'a RenderContext<'a>,
+    sources: SnippetSources<'a>,
+    sides: BothSides<'a>,
+    /// The places of the findings in the order of their weight, by their addresses in the report.
+    ranks: BTreeMap<*const Finding, usize>,
+    /// How many findings have each fingerprint so far.
+    anchors: BTreeMap<String, usize>,
+}
+
+impl<'a> ArticleWriter<'a> {
+    fn new(report: &Report, context: &'a RenderContext<'a>) -> ArticleWriter<'a> {
+        let by_weight = context.sort_by_impact(report).into_iter().map(std::ptr::from_ref);
+        ArticleWriter {
+            context,
+            sources: SnippetSources::new(context),
+            sides: BothSides::default(),
+            ranks: by_weight.zip(0..).collect(),
+            anchors: BTreeMap::new(),
+        }
     }
-    if !finding.element.is_empty() {
-        let _ = write!(out, " <bdi>{}</bdi>", escape_name(&finding.element));
-    }
-    out.push_str("</p>\n");
-    write_snippet(out, sources, &finding.location, AROUND, finding.at.as_deref());
-    for label in &finding.labels {
-        let lines = context.locate(&label.location);
-        let at = render_place(&lines.full_path(), &lines);
-        let _ = writeln!(
+
+    fn write_article(&mut self, out: &mut String, finding: &Finding) {
+        let context = self.context;
+        let severity = finding.severity.word();
+        let rule = escape_name(finding.rule);
+        let anchor = self.name_anchor(finding);
+        let rank = self.ranks.get(&std::ptr::from_ref(finding)).copied().unwrap_or_default();
+        let _ = write!(
             out,
-            "<p class=\"where\">{at} <span>{}</span></p>",
-            render_prose(&label.message)
+            "<article id=\"{anchor}\" data-severity=\"{severity}\" data-rule=\"{rule}\" \
+             data-rank=\"{rank}\">\n\
+             <h3><span class=\"{severity}\">{severity}</span> {} <a class=\"anchor\" \
+             href=\"#{anchor}\" title=\"Link to this finding\">#</a></h3>\n\
+             <p class=\"where\"><code>{rule}</code>",
+            render_prose(&finding.message),
         );
-        write_snippet(out, sources, &label.location, 0, None);
+        self.write_place(out, finding);
+        if !finding.element.is_empty() {
+            let _ = write!(out, " <bdi>{}</bdi>", escape_name(&finding.element));
+        }
+        out.push_str("</p>\n");
+        write_snippet(out, &self.sources, &finding.location, AROUND, finding.at.as_deref());
+        for label in &finding.labels {
+            let lines = context.locate(&label.location);
+            let at = render_place(&lines.full_path(), &lines);
+            let _ = writeln!(
+                out,
+                "<p class=\"where\">{at} <span>{}</span></p>",
+                render_prose(&label.message)
+            );
+            write_snippet(out, &self.sources, &label.location, 0, None);
+        }
+        self.write_old_side(out, finding);
+        let notes = context.collect_notes(finding);
+        if !notes.is_empty() {
+            out.push_str("<dl>\n");
+            for (head, text) in notes {
+                let _ = writeln!(out, "<dt>{head}</dt><dd>{}</dd>", render_prose(&text));
+            }
+            out.push_str("</dl>\n");
+        }
+        self.write_buttons(out, finding);
+        out.push_str("</article>\n");
     }
-    let old = finding.change.as_ref().and_then(|change| change.old);
-    if let Some(old) = old.filter(|old| *old != finding.location) {
+
+    /// The name of a finding in addresses: its fingerprint, which stays when lines move.
+    fn name_anchor(&mut self, finding: &Finding) -> String {
+        let fingerprint = finding.fingerprint();
+        let count = self.anchors.entry(fingerprint.clone()).or_insert(0);
+        *count += 1;
+        match *count {
+            1 => format!("f-{fingerprint}"),
+            number => format!("f-{fingerprint}-{number}"),
+        }
+    }
+
+    /// The line and column of a finding, as a link to the forge where there is one.
+    fn write_place(&self, out: &mut String, finding: &Finding) {
+        let place = self.context.locate(&finding.location);
+        let Some((start, _)) = place.range else { return };
+        let is_old = matches!(finding.location.origin, Origin::Old(_));
+        let old = if is_old { " (old)" } else { "" };
+        let text = format!("line {}, column {}{old}", start.line, start.column);
+        let forge = self.context.origin.and_then(|it| it.forge.as_ref()).filter(|_| !is_old);
+        let _ = match forge {
+            Some(forge) => {
+                let link = forge.link(&place.full_path(), start.line);
+                write!(out, " <a href=\"{}\">{text}</a>", escape(&link))
+            }
+            None => write!(out, " <span>{text}</span>"),
+        };
+    }
+
+    /// The old side of a change: the lines that differ, else the old place.
+    fn write_old_side(&mut self, out: &mut String, finding: &Finding) {
+        let old = finding.change.as_ref().and_then(|change| change.old);
+        let Some(old) = old.filter(|old| *old != finding.location) else { return };
         // No prefix: the one in `scene` is for the new tree.
-        let lines = context.locate(&old);
+        let lines = self.context.locate(&old);
         let at = render_place(lines.path, &lines);
         let _ = writeln!(out, "<p class=\"where\">{at} <span>(old) as it was</span></p>");
-        write_snippet(out, sources, &old, 0, None);
-    }
-    let notes = context.collect_notes(finding);
-    if !notes.is_empty() {
-        out.push_str("<dl>\n");
-        for (head, text) in notes {
-            let _ = writeln!(out, "<dt>{head}</dt><dd>{}</dd>", render_prose(&text));
+        let changed = self.sides.find_lines(finding, self.context);
+        match changed.is_empty() {
+            true => write_snippet(out, &self.sources, &old, 0, None),
+            false => write_difference(out, &changed),
         }
-        out.push_str("</dl>\n");
     }
-    out.push_str("</article>\n");
+
+    /// The buttons that copy the waiver and the fix.
+    fn write_buttons(&self, out: &mut String, finding: &Finding) {
+        let waiver = format_waiver_line(finding, self.context);
+        let fix = fix_patch::render_fix(finding, self.context);
+        let texts = [("Copy waiver", waiver), ("Copy fix", fix)];
+        let texts: Vec<(&str, String)> =
+            texts.into_iter().filter_map(|(title, text)| Some((title, text?))).collect();
+        if texts.is_empty() {
+            return;
+        }
+        out.push_str("<p class=\"copies\">");
+        for (title, text) in texts {
+            let text: Vec<String> = text.lines().map(escape_name).collect();
+            let _ = write!(
+                out,
+                "<button type=\"button\" hidden=\"\" data-copy=\"{}\">{title}</button>",
+                text.join("&#10;")
+            );
+        }
+        out.push_str("</p>\n");
+    }
+}
+
+/// The lines that differ, with those around them.
+fn write_difference(out: &mut String, lines: &[DiffLine<'_>]) {
+    out.push_str("<pre class=\"sides\">");
+    for DiffLine { mark, number, text } in lines {
+        let class = match mark {
+            '-' => " del",
+            '+' => " ins",
+            _ => "",
+        };
+        let text = escape_start(text, 0..text.len());
+        let _ = writeln!(out, "<span class=\"line{class}\"><i>{number} {mark}</i>{text}</span>");
+    }
+    out.push_str("</pre>\n");
 }
 
 fn render_place(path: &str, lines: &TextPlace) -> String {

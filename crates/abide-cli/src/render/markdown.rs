@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_lint::{Bump, ChangeFacts, Finding, Report, Severity};
 
-use super::context::{RenderContext, describe_dependents};
+use super::context::{RenderContext, describe_dependents, describe_effects};
 use super::markdown_text::MarkdownText;
 use super::snippets::{describe_exempted, render_summary};
 
@@ -25,7 +25,8 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
         }
     }
     let mut packages: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
-    for finding in context.sort_by_impact(report) {
+    let is_shown = |it: &&Finding| !compares || ReportSection::of(it).is_some();
+    for finding in context.sort_by_impact(report).into_iter().filter(is_shown) {
         packages.entry(&finding.package).or_default().push(finding);
     }
     let spared = describe_exempted(report);
@@ -55,9 +56,12 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
             }
             continue;
         }
-        for wanted in [ReportSection::Breaking, ReportSection::Compatible, ReportSection::Policy] {
-            let found: Vec<&Finding> =
-                findings.iter().copied().filter(|it| ReportSection::of(it) == wanted).collect();
+        for wanted in ReportSection::ALL {
+            let found: Vec<&Finding> = findings
+                .iter()
+                .copied()
+                .filter(|it| ReportSection::of(it) == Some(wanted))
+                .collect();
             write_section(&mut out, wanted.title(), &found, context);
         }
     }
@@ -82,25 +86,38 @@ pub(super) fn format_sentence(summary: &str) -> String {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReportSection {
     Breaking,
-    Compatible,
-    Policy,
+    New,
+    Changed,
+    Removed,
 }
 
 impl ReportSection {
-    fn of(finding: &Finding) -> ReportSection {
-        match &finding.change {
-            None => ReportSection::Policy,
-            Some(change) if change.effects.breaks_backward() => ReportSection::Breaking,
-            Some(_) if finding.severity == Severity::Error => ReportSection::Breaking,
-            Some(_) => ReportSection::Compatible,
-        }
+    /// The sections in their order.
+    const ALL: [ReportSection; 4] = [
+        ReportSection::Breaking,
+        ReportSection::New,
+        ReportSection::Changed,
+        ReportSection::Removed,
+    ];
+
+    /// The section of a change; `None` for housekeeping, which readers of the API do not need.
+    fn of(finding: &Finding) -> Option<ReportSection> {
+        let change = finding.change.as_ref()?;
+        Some(match finding.severity {
+            _ if change.effects.breaks_backward() => ReportSection::Breaking,
+            Severity::Error => ReportSection::Breaking,
+            _ if change.gone.is_some() => ReportSection::Removed,
+            _ if finding.rule.ends_with("-added") => ReportSection::New,
+            _ => ReportSection::Changed,
+        })
     }
 
     const fn title(self) -> &'static str {
         match self {
             ReportSection::Breaking => "Breaking changes",
-            ReportSection::Compatible => "Compatible changes",
-            ReportSection::Policy => "Other findings",
+            ReportSection::New => "New",
+            ReportSection::Changed => "Changed",
+            ReportSection::Removed => "Removed",
         }
     }
 }
@@ -120,10 +137,11 @@ fn write_section(
         let inside = inside.trim_start_matches('.');
         let element = if inside.is_empty() { &finding.element } else { inside };
         write_entry(out, "", element, finding, context);
+        write_details(out, finding);
     }
 }
 
-/// An item of a list: a finding under this name of its element, with its consequences.
+/// An item of a list: a finding under this name of its element, without its details.
 pub(super) fn write_entry(
     out: &mut MarkdownText,
     level: &'static str,
@@ -142,6 +160,15 @@ pub(super) fn write_entry(
     }
     out.add_prose(&finding.message);
     out.add_markup(" (").add_code(&at).add_markup(")\n");
+}
+
+/// Returns true if more can be said of a finding than its item.
+pub(super) fn has_details(finding: &Finding) -> bool {
+    finding.help.is_some() || !finding.releases.is_empty() || finding.change.is_some()
+}
+
+/// What a finding means, and what to do about it, as a list inside its item.
+pub(super) fn write_details(out: &mut MarkdownText, finding: &Finding) {
     if let Some(change) = &finding.change {
         write_consequences(out, change);
     }
@@ -155,17 +182,20 @@ pub(super) fn write_entry(
 }
 
 fn write_consequences(out: &mut MarkdownText, change: &ChangeFacts) {
-    if !change.effects.is_empty() {
-        out.add_markup("  - breaks ").add_words(&change.effects.to_string()).add_markup("\n");
+    // What breaks nobody who is there is no break to a reader.
+    if change.effects.breaks_backward() {
+        out.add_markup("  - breaks ").add_words(&describe_effects(change.effects)).add_markup("\n");
     }
     if let Some(text) = describe_dependents(&change.dependents) {
         out.add_markup("  - reaches ").add_prose(&text).add_markup("\n");
     }
-    for lost in &change.symbols {
-        out.add_markup("  - ")
-            .add_words(lost.surface.name())
-            .add_markup(": ")
+    for (at, lost) in change.symbols.iter().enumerate() {
+        out.add_markup(if at == 0 { "  - generated code: " } else { "; " })
+            .add_words(lost.surface.name().trim_start_matches("source-"))
+            .add_markup(" ")
             .add_prose(&lost.symbol);
+    }
+    if !change.symbols.is_empty() {
         out.add_markup("\n");
     }
     if let Some(witness) = &change.witness {

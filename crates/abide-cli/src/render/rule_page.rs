@@ -1,8 +1,12 @@
 //! The page of a rule, for readers: plain Markdown, or laid out for a terminal. A page is also a
 //! test, whose marks and labels readers do not need.
 
-use abide_lint::{Rule, RuleFamily, Severity, pluralize};
+use std::collections::BTreeSet;
 
+use abide_lint::{Group, Rule, RuleFamily, Severity, pluralize};
+use serde_json::json;
+
+use super::config_schema;
 use super::context::{Style, write_styled};
 use super::prose::{ProsePiece, split_pieces};
 
@@ -10,9 +14,107 @@ const BOLD: &str = "1";
 const CODE: &str = "36";
 const FAINT: &str = "2";
 
+/// The page about waivers.
+const WAIVERS: &str = include_str!("rule_page/waivers.md");
+
+/// The pages to print.
+pub(crate) enum RulePages {
+    /// What there is to explain.
+    Index,
+    /// How waivers are written.
+    Waivers,
+    /// The settings of `abide.toml`.
+    Settings,
+    /// Rules that settings name together.
+    Family(RuleFamily),
+    /// A name, and the rules that have it, at least one.
+    Named(String, Vec<&'static Rule>),
+    /// All of these.
+    All(&'static [&'static Rule]),
+}
+
+/// For people: Markdown, laid out on a terminal.
+pub(super) fn render_human(pages: &RulePages, style: Style) -> String {
+    let page = match pages {
+        RulePages::Index => render_index(),
+        RulePages::Waivers => WAIVERS.to_owned(),
+        RulePages::Settings => config_schema::render_page(),
+        RulePages::Family(family) => render_family_page(family),
+        RulePages::Named(name, rules) => render_rule_page(name, rules),
+        RulePages::All(rules) => {
+            let pages = rules.iter().map(|rule| render_rule_page(rule.id, &[rule]));
+            pages.collect::<Vec<_>>().join("\n")
+        }
+    };
+    match style.is_terminal || style.color {
+        true => render_for_terminal(&page, style),
+        false => page,
+    }
+}
+
+/// JSON Lines: an object per page; of the settings, a schema.
+pub(super) fn render_json(pages: &RulePages, _: Style) -> String {
+    match pages {
+        RulePages::Index => list_topics()
+            .map(|(name, about)| {
+                format_line(&json!({"kind": "topic", "id": name, "summary": about}))
+            })
+            .collect(),
+        RulePages::Waivers => format_line(&json!({
+            "kind": "page", "id": "waivers", "summary": ABOUT_WAIVERS, "page": WAIVERS,
+        })),
+        RulePages::Settings => config_schema::render_schema(),
+        RulePages::Family(family) => family.rules.iter().map(|rule| format_rule(rule)).collect(),
+        RulePages::Named(_, rules) => rules.iter().map(|rule| format_rule(rule)).collect(),
+        RulePages::All(rules) => rules.iter().map(|rule| format_rule(rule)).collect(),
+    }
+}
+
+fn format_line(value: &serde_json::Value) -> String {
+    format!("{value}\n")
+}
+
+/// The page of a rule, as a line of JSON.
+fn format_rule(rule: &Rule) -> String {
+    format_line(&json!({
+        "kind": "page",
+        "id": rule.id,
+        "summary": rule.summary,
+        "group": rule.group.name(),
+        "severity": rule.severity.map_or("off", Severity::word),
+        "since": rule.since,
+        "aliases": rule.all_aliases().collect::<BTreeSet<_>>(),
+        "page": strip_marks(rule.page),
+    }))
+}
+
+const ABOUT_WAIVERS: &str = "how a finding is waived, in a comment or in abide.toml";
+
+/// What there is to explain besides single rules: names, and what each is about.
+fn list_topics() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let groups = Group::ALL.iter().map(|it| (it.name(), it.summary()));
+    let pages = [
+        ("waivers", ABOUT_WAIVERS),
+        ("abide.toml", "every key of abide.toml; with --format json a JSON schema"),
+    ];
+    pages.into_iter().chain(groups)
+}
+
+/// The page of what there is to explain.
+fn render_index() -> String {
+    let mut out =
+        "# abide explain\n\n`abide explain RULE` prints the page of a rule, and `abide explain \
+                   GROUP` its rules. `abide rules` lists all rules of a tree.\n\n"
+            .to_owned();
+    for (name, about) in list_topics() {
+        out.push_str(&format!("- `{name}`: {about}\n"));
+    }
+    out
+}
+
 /// The page of the rules with this name, at least one, in Markdown: that of the main one, which is
 /// the first.
-pub(crate) fn render_rule_page(name: &str, rules: &[&'static Rule]) -> String {
+fn render_rule_page(name: &str, rules: &[&'static Rule]) -> String {
     let Some(main) = rules.first() else { return String::new() };
     let mut out = render_introduction(name, rules);
     out.push_str(&strip_marks(main.page));
@@ -20,7 +122,7 @@ pub(crate) fn render_rule_page(name: &str, rules: &[&'static Rule]) -> String {
 }
 
 /// A page about rules that settings name together, in Markdown.
-pub(crate) fn render_family_page(family: &RuleFamily) -> String {
+fn render_family_page(family: &RuleFamily) -> String {
     let RuleFamily { name, about, rules } = family;
     let mut out = format!(
         "# {name}\n\n{}: {about}. `{name}` in `[rules]` of `abide.toml` sets their severity; \
@@ -35,7 +137,7 @@ pub(crate) fn render_family_page(family: &RuleFamily) -> String {
 }
 
 /// A page in Markdown, laid out for a terminal.
-pub(crate) fn render_for_terminal(markdown: &str, style: Style) -> String {
+fn render_for_terminal(markdown: &str, style: Style) -> String {
     let mut out = String::new();
     let mut is_code = false;
     let mut paragraph = String::new();

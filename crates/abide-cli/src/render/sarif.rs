@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use abide_lint::{Exception, ExceptionKind, Finding, Fix, FixEdit, Report, Severity};
+use abide_lint::{Exception, ExceptionKind, Finding, Fix, FixEdit, Origin, Report, Severity};
 use abide_source::printable::escape_unprintable;
 use serde_json::{Map, Value, json};
 
@@ -109,6 +109,9 @@ fn build_result(finding: &Finding, rule: usize, context: &RenderContext) -> Valu
         insert(&mut object, "fixes", fixes.into());
     }
     insert(&mut object, "partialFingerprints", json!({ "abide/v1": finding.fingerprint() }));
+    if let Some(state) = find_baseline_state(finding, context) {
+        insert(&mut object, "baselineState", state.into());
+    }
     if let Some(exception) = &finding.exception {
         insert(&mut object, "suppressions", json!([build_suppression(exception)]));
     }
@@ -116,6 +119,26 @@ fn build_result(finding: &Finding, rule: usize, context: &RenderContext) -> Valu
         insert(&mut object, "properties", properties.into());
     }
     object.into()
+}
+
+/// Returns `unchanged` for what was there before, and `new` for what a change brought; `None` in a run
+/// that compares with nothing.
+fn find_baseline_state(finding: &Finding, context: &RenderContext) -> Option<&'static str> {
+    let is_accepted =
+        finding.exception.as_ref().is_some_and(|it| it.kind == ExceptionKind::Accepted);
+    let is_known = match (finding.location.origin, context.old) {
+        _ if is_accepted => true,
+        _ if finding.change.is_some() => false,
+        (Origin::Tree(file), Some(old)) => {
+            let file = context.tree.file(file);
+            let text = file.decl().source_text();
+            let before = old.files().find(|it| it.path() == file.path());
+            before.is_some_and(|it| it.decl().source_text() == text)
+        }
+        _ => false,
+    };
+    let has_baseline = context.old.is_some() || context.accepted.is_some();
+    has_baseline.then_some(if is_known { "unchanged" } else { "new" })
 }
 
 /// An exception as SARIF's suppression, which a reviewer accepted with the change that brought it.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::context::{RenderContext, TextFile};
 use super::sources::SnippetSources;
+use super::waiver_line::format_waiver_line;
 
 /// The number of findings that one task renders.
 const CHUNK: usize = 32;
@@ -214,16 +215,23 @@ fn build_diagnostic(
         label.message = escape_unprintable(&label.message);
     }
     let width = context.style.width.saturating_sub(NOTE_INDENT);
+    let mut notes: Vec<String> = notes
+        .iter()
+        .map(|note| wrap(&escape_unprintable(note), LineWidth { width, ..LINE }))
+        .collect();
+    // A line to copy stays whole. What is only a note needs none.
+    let waiver = format_waiver_line(finding, context).filter(|_| finding.severity > Severity::Note);
+    notes.extend(waiver.map(|line| format!("waive: {}", escape_lines(&line))));
     Diagnostic::new(severity)
         .with_code(finding.rule)
         .with_message(render_headline(finding, context))
         .with_labels(labels)
-        .with_notes(
-            notes
-                .iter()
-                .map(|note| wrap(&escape_unprintable(note), LineWidth { width, ..LINE }))
-                .collect(),
-        )
+        .with_notes(notes)
+}
+
+/// Escapes each line of a text.
+fn escape_lines(text: &str) -> String {
+    text.lines().map(escape_unprintable).collect::<Vec<_>>().join("\n")
 }
 
 /// The word for people before what falls under an exception.

@@ -246,6 +246,41 @@ fn a_name_that_a_tag_and_a_branch_have_is_refused() {
     assert!(ran.status == 2 && ran.stderr.contains("unknown revision"), "{}", ran.stderr);
 }
 
+/// Runners check out one commit, and have no branches but those of `origin`.
+#[test]
+fn a_branch_of_the_remote_is_found_in_a_detached_checkout() {
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path();
+    let path = "acme/user/v1/user.proto";
+    let user = |ty: &str| {
+        format!(
+            "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {{\n  {ty} id = 1;\n}}\n"
+        )
+    };
+    git(top, &["init", "--quiet", "--initial-branch=main"]);
+    put(top, &[("abide.toml", "against = \"git:main...\"\n"), (path, &user("string"))]);
+    git(top, &["add", "."]);
+    git(top, &["commit", "--quiet", "-m", "first"]);
+    git(top, &["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    git(top, &["checkout", "--quiet", "--detach"]);
+    git(top, &["branch", "--quiet", "-D", "main"]);
+    put(top, &[(path, &user("bytes"))]);
+    git(top, &["commit", "--quiet", "-am", "break"]);
+    let ran = abide(top, &["check", "--format", "json"]);
+    assert_eq!(
+        (ran.status, ran.rules()),
+        (1, vec!["field-type-changed".to_owned()]),
+        "{}",
+        ran.stderr
+    );
+    for spec in ["git:main", "git:main~0", "git:main^{commit}"] {
+        let ran = abide(top, &["check", "--against", spec, "--format", "json"]);
+        assert_eq!(ran.rules(), ["field-type-changed"], "{spec}: {}", ran.stderr);
+    }
+    let ran = abide(top, &["check", "--against", "git:mian"]);
+    assert!(ran.status == 2 && ran.stderr.contains("unknown revision `mian`"), "{}", ran.stderr);
+}
+
 /// Of an old file that cannot be read, whatever changed in it would pass.
 #[test]
 fn an_old_file_that_cannot_be_read_ends_the_run() {

@@ -669,3 +669,143 @@ fn comments_of_accepted_findings_stay() {
     assert_eq!(left.len(), 1, "{first}");
     assert_eq!(read(), commented(&left), "it stands above the next line");
 }
+
+/// Every finding that a waiver can cover ends with it, and it does what it says.
+#[test]
+fn a_finding_ends_with_the_waiver_that_covers_it() {
+    let folder = tree(&[
+        ("abide.toml", "preset = \"standard\"\n"),
+        (
+            "acme/user/v1/user.proto",
+            "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/a/v1/a.proto\";\nmessage User {\n  int64 id = 1;\n}\n",
+        ),
+        ("acme/a/v1/a.proto", "syntax = \"proto3\";\npackage acme.a.v1;\nmessage A {}\n"),
+    ]);
+    let old = "syntax = \"proto3\";\npackage acme.user.v1;\nmessage User {\n  string id = 1;\n  string mail = 2;\n}\n";
+    let old = tree(&[
+        ("acme/user/v1/user.proto", old),
+        (
+            "acme/gone/v1/gone.proto",
+            "syntax = \"proto3\";\npackage acme.gone.v1;\nmessage Gone {}\n",
+        ),
+    ]);
+    let against = old.path().to_string_lossy().into_owned();
+    let args = ["check", "--against", &against];
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..10 {
+        let ran = abide(folder.path(), &args);
+        let text = ran.text();
+        let Some(at) = text.find("= waive: ") else {
+            assert_eq!(ran.status, 0, "{text}");
+            break;
+        };
+        // Its place is that of the finding before it.
+        let block = text[..at].rfind("\n\n").unwrap_or_default();
+        let place = block + text[block..at].find("┌─ ").expect("a finding has a place");
+        let place = text[place + "┌─ ".len()..].lines().next().unwrap().to_owned();
+        let waiver = text[at + "= waive: ".len()..].lines().next().unwrap();
+        assert!(
+            seen.insert(text[at..].lines().take(4).collect::<String>()),
+            "it is not waived: {text}"
+        );
+        let (path, line) = if waiver.starts_with("in abide.toml:") {
+            ("abide.toml".to_owned(), usize::MAX)
+        } else {
+            let mut parts = place.split(':');
+            (parts.next().unwrap().to_owned(), parts.next().unwrap().parse::<usize>().unwrap() - 1)
+        };
+        let whole = std::fs::read_to_string(folder.path().join(&path)).unwrap();
+        let mut lines: Vec<String> = whole.lines().map(str::to_owned).collect();
+        let added: Vec<String> = match path.as_str() {
+            "abide.toml" => {
+                text[at..].lines().skip(1).take(4).map(|it| it.trim().to_owned()).collect()
+            }
+            _ => vec![waiver.to_owned()],
+        };
+        let line = line.min(lines.len());
+        lines.splice(line..line, added);
+        put(folder.path(), &[(&path, &(lines.join("\n") + "\n"))]);
+    }
+    assert!(seen.len() >= 4, "{seen:?}");
+    assert!(seen.iter().any(|it| it.contains("[[waiver]]")), "{seen:?}");
+    // What the compiler refuses has none.
+    let broken = tree(&[("a.proto", "syntax = \"proto3\";\nmessage A { Gone gone = 1; }\n")]);
+    let text = abide(broken.path(), &["check", "--select", "name-not-found"]).text();
+    assert!(text.contains("error[name-not-found]") && !text.contains("waive:"), "{text}");
+    let page = abide(broken.path(), &["explain", "waivers"]).text();
+    assert!(page.starts_with("# waivers\n") && page.contains("abide:allow("), "{page}");
+}
+
+#[test]
+fn all_pages_are_explained_at_once_and_for_programs() {
+    let folder = TempDir::new().unwrap();
+    let lines = abide(folder.path(), &["explain", "--all", "--format", "json"]).json();
+    let rules = abide(folder.path(), &["rules", "--format", "json"]).json();
+    let ids = |lines: &[serde_json::Value]| -> Vec<String> {
+        lines.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(&lines), ids(&rules));
+    for line in &lines {
+        let id = line["id"].as_str().unwrap();
+        assert!(line["page"].as_str().unwrap().starts_with(&format!("# {id}\n")), "{id}");
+    }
+    let whole = abide(folder.path(), &["explain", "--all"]).text();
+    assert!(whole.contains("# field-removed\n") && whole.contains("# waiver-unused\n"));
+    let index = abide(folder.path(), &["explain"]).text();
+    assert!(index.contains("- `waivers`: ") && index.contains("- `lifecycle`: "), "{index}");
+    assert_eq!(abide(folder.path(), &["explain", "a", "--all"]).status, 2);
+}
+
+#[test]
+fn one_run_writes_several_reports() {
+    let text = "syntax = \"proto3\";\npackage acme.user;\nmessage User {}\n";
+    let folder = tree(&[("acme/user/user.proto", text)]);
+    let alone = |format: &str| abide(folder.path(), &["lint", "--format", format]).text();
+    let formats = ["json", "sarif", "junit", "github", "gitlab", "html", "markdown", "comment"];
+    let args: Vec<String> = formats.iter().map(|it| format!("--report={it}=report.{it}")).collect();
+    let args: Vec<&str> = ["lint"].into_iter().chain(args.iter().map(String::as_str)).collect();
+    let ran = abide(folder.path(), &args);
+    assert_eq!((ran.status, ran.text()), (1, alone("human")));
+    for format in formats {
+        let file = std::fs::read_to_string(folder.path().join(format!("report.{format}"))).unwrap();
+        assert_eq!(file, alone(format), "{format}");
+    }
+    for (report, said) in [
+        ("sarf=a", "did you mean `sarif`?"),
+        ("sarif", "write it as FORMAT=FILE"),
+        ("json=acme/user/user.proto", "names a source"),
+    ] {
+        let ran = abide(folder.path(), &["lint", "--report", report]);
+        assert!(ran.status == 2 && ran.stderr.contains(said), "{report}: {}", ran.stderr);
+    }
+    let ran = abide(folder.path(), &["lint", "--report", "json=a", "--report", "sarif=a"]);
+    assert!(
+        ran.status == 2 && ran.stderr.contains("two reports would go to `a`"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn the_annotations_are_built_in_and_written_for_protoc() {
+    let text = "syntax = \"proto3\";\npackage acme.user.v1;\n\
+                import \"abide/annotations/v1/lifecycle.proto\";\nimport \"abide/annotations/v1/status.proto\";\n\
+                option (abide.annotations.v1.file_policy).introduced = \"2025-01-01\";\nmessage User {\n  \
+                string mail = 1 [(abide.annotations.v1.field_policy).work_in_progress = true];\n}\n";
+    let folder = tree(&[("acme/user/v1/user.proto", text)]);
+    let checked = abide(folder.path(), &["check"]);
+    assert_eq!((checked.status, checked.text()), (0, String::new()), "{}", checked.stderr);
+    let ran = abide(folder.path(), &["init", "--annotations", "third_party"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.text().contains("-I third_party"), "{}", ran.text());
+    for name in ["lifecycle", "status"] {
+        let path = format!("abide/annotations/v1/{name}.proto");
+        let made = std::fs::read(folder.path().join("third_party").join(&path)).unwrap();
+        assert_eq!(made, std::fs::read(crate::run::repository().join("api").join(&path)).unwrap());
+    }
+    // The files mean the same as what is built in.
+    let ran = abide(folder.path(), &["hash", "--format", "json", "acme"]);
+    let with = abide(folder.path(), &["hash", "--format", "json", "acme", "-I", "third_party"]);
+    assert_eq!((ran.status, ran.text()), (with.status, with.text()));
+    assert!(!folder.path().join("abide.toml").exists());
+}

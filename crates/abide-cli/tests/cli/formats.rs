@@ -180,12 +180,27 @@ fn html(folder: &Path, args: &[&str]) {
     let main = &page[start..end];
     assert!(![&page[..start], &page[end..]].concat().contains("//"), "no network");
     let document = Document::parse(main).unwrap();
-    let ours = "main details summary h2 h3 bdi span article p code pre i mark em dl dt dd";
-    let attributes = ["class", "data-severity", "data-rule", "open", "hidden", "id"];
+    let ours =
+        "main div details summary h2 h3 bdi span a article p code pre i mark em dl dt dd button";
+    let attributes = [
+        "class",
+        "data-copy",
+        "data-rank",
+        "data-rule",
+        "data-severity",
+        "hidden",
+        "href",
+        "id",
+        "open",
+        "title",
+        "type",
+    ];
     for node in document.descendants().filter(Node::is_element) {
         let name = node.tag_name().name();
         assert!(ours.split(' ').any(|it| it == name), "{name}");
         assert!(node.attributes().all(|it| attributes.contains(&it.name())));
+        let link = node.attribute("href").unwrap_or("#");
+        assert!(link.starts_with('#') || link.starts_with("https://"), "{link}");
     }
     let articles: Vec<Node> =
         document.descendants().filter(|it| it.has_tag_name("article")).collect();

@@ -146,7 +146,8 @@ fn action(forge: &Forge, inputs: &[(&str, &str)], is_pull_request: bool) -> (i32
     let mut ran = 0;
     for step in action["runs"]["steps"].as_array().unwrap() {
         let status = forge.read("output");
-        let status = status.trim().strip_prefix("status=").unwrap_or_default().to_owned();
+        let status = status.lines().find_map(|it| it.strip_prefix("status="));
+        let status = status.unwrap_or_default().to_owned();
         let mut known: Vec<(&str, &str)> =
             contexts.iter().map(|(name, value)| (&**name, &**value)).collect();
         known.push(("steps.check.outputs.status", &status));
@@ -204,6 +205,16 @@ fn the_action_fails_for_what_a_pull_request_breaks() {
     let summary = forge.read("summary");
     assert!(summary.contains("### `@acme/users`") && summary.contains("User.mail"), "{summary}");
     assert_eq!(forge.read("gh.log"), "", "no comment was asked for");
+    // Later steps read what the change means.
+    let output = forge.read("output");
+    for line in ["bump=major", "breaks=1", "errors=1", "owners=@acme/users"] {
+        assert!(output.lines().any(|it| it == line), "{line}: {output}");
+    }
+    let outputs = template("action.yml")["outputs"].clone();
+    for (name, declared) in outputs.as_object().unwrap() {
+        assert_eq!(declared["value"], format!("${{{{ steps.check.outputs.{name} }}}}"));
+        assert!(output.contains(&format!("\n{name}=")), "{name}: {output}");
+    }
 }
 
 #[test]

@@ -191,7 +191,7 @@ impl<'a> CheckInputs<'a> {
             baseline_day: self.sources.find_old().and_then(Source::get_commit_day),
             bump_baseline: self.released.as_ref().map(|old| &old.tree),
             counts_bump: true,
-            changes: self.request.changes || judge.format.is_of_changes,
+            changes: self.request.changes || judge.formats().any(|it| it.is_of_changes),
             surfaces: &self.request.surfaces,
             accepted: self.accepted.as_ref().map(|(accepted, _)| accepted),
             records: self.sources.select_records(self.request),

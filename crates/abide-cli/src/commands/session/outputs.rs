@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use abide_lint::{PackageOwners, Report};
-use abide_source::Reached;
+use abide_source::{Reached, printable};
 
 use super::inputs::CheckInputs;
 use super::request::CheckRequest;
-use crate::args::Global;
+use crate::args::{ExtraReport, Global};
 use crate::commands::outcome::CommandOutcome;
 use crate::commands::preconditions::{
     baseline_read_errors, check_baseline_links, find_changed_imports, find_diverged_copies,
@@ -23,6 +23,9 @@ use crate::terminal::{eprint_line, report_style};
 
 /// With more findings than these, a tree is met for the first time.
 const MANY: usize = 20;
+
+/// The width of lines in a report that is written to a file beside another one.
+const REPORT_WIDTH: usize = 100;
 
 /// Leaves a value until the process ends, which is soon: to free a large tree takes time, and nobody
 /// needs its memory.
@@ -77,7 +80,8 @@ impl CheckInputs<'_> {
         notes.splice(0..0, suggest_init(request, &report));
         let failed = report.errors > 0;
         let texts = self.instances.texts();
-        let context = RenderContext {
+        let origin = request.find_origin();
+        let mut context = RenderContext {
             tree: &trees.loaded.tree,
             old: trees.baseline.as_ref().map(|old| &old.tree),
             config: settings.file.as_ref(),
@@ -86,6 +90,7 @@ impl CheckInputs<'_> {
             instances: &texts,
             are_only_instances: false,
             touched: &touched,
+            origin: origin.as_ref(),
             prefix: &sources.new.prefix().unwrap_or_else(|| settings.prefix(&judge.tree)),
             config_prefix: &settings.config_prefix(),
             style: Style {
@@ -93,14 +98,24 @@ impl CheckInputs<'_> {
                 ..report_style(global, judge.format.is_styled, judge.show.limit)
             },
         };
-        let text = match selection.count_by_rule(&report) {
-            Some(counts) => counts,
-            None => {
-                notes.extend(context.limit(&mut report, judge.show.limit));
-                abide_lint::find_dependents(&mut report.findings, context.tree, context.old);
-                (judge.format.write)(&report, &context)
-            }
+        let counts = selection.count_by_rule(&report);
+        if counts.is_none() || !judge.report.is_empty() {
+            notes.extend(context.limit(&mut report, judge.show.limit));
+            abide_lint::find_dependents(&mut report.findings, context.tree, context.old);
+        }
+        let text = counts.unwrap_or_else(|| (judge.format.write)(&report, &context));
+        // A file looks the same wherever it is written from.
+        context.style = Style {
+            quiet: global.quiet,
+            verbose: global.verbose,
+            shows_exempted: selection.shows_waived,
+            ..Style::plain(REPORT_WIDTH)
         };
+        let write = |it: &ExtraReport| {
+            let text = printable::report((it.format.write)(&report, &context));
+            (it.path.clone(), text)
+        };
+        let files = judge.report.iter().map(write).collect();
         progress.finish();
         if global.verbose {
             notes.extend(progress.format_timings());
@@ -109,7 +124,7 @@ impl CheckInputs<'_> {
         let mut troubles = read_errors(&trees.loaded);
         troubles.extend(trees.baseline.iter().chain(&released).flat_map(baseline_read_errors));
         leave_to_exit((trees, released));
-        Ok(CommandOutcome { failed, troubles, ..CommandOutcome::of(text) })
+        Ok(CommandOutcome { failed, troubles, files, ..CommandOutcome::of(text) })
     }
 
     /// Ends a run with a patch instead of a report.
@@ -123,7 +138,7 @@ impl CheckInputs<'_> {
     fn find_touched_packages(&self) -> Result<Vec<PackageOwners>, Error> {
         let CheckRequest { judge, settings, .. } = *self.request;
         let new = &self.trees.loaded.tree;
-        let is_asked = judge.format.names_packages && has_texts(new);
+        let is_asked = judge.formats().any(|it| it.names_packages) && has_texts(new);
         let Some(old) = self.trees.baseline.as_ref().filter(|_| is_asked) else {
             return Ok(Vec::new());
         };

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use abide_change::Surface;
+use abide_source::ForgeLinks;
 
 use crate::args::{CompareArgs, FixArgs, Global, JudgeArgs};
 use crate::commands::changed::LAST_COMMIT;
-use crate::settings::Settings;
+use crate::render::ReportOrigin;
+use crate::settings::{Settings, today};
 
 /// The rules of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +123,22 @@ impl<'a> CheckRequest<'a> {
     /// Returns true if the instances of `abide.toml` are judged, too.
     pub(in crate::commands) fn has_instances(&self) -> bool {
         self.mode == CheckMode::Everything && self.judge.is_whole_tree()
+    }
+
+    /// Where the reports come from, if one of their formats says so.
+    pub(in crate::commands) fn find_origin(&self) -> Option<ReportOrigin> {
+        let CheckRequest { global, judge, settings, .. } = *self;
+        let source = judge.tree.source.as_deref();
+        let is_on_disk = source.is_none_or(|it| Path::new(it).exists());
+        let old = self.against.into_iter().chain(self.bump_against);
+        let mut old: Vec<String> = old.map(str::to_owned).collect();
+        old.dedup();
+        judge.formats().any(|it| it.links).then(|| ReportOrigin {
+            source: source.unwrap_or("the configured tree").to_owned(),
+            old,
+            as_of: global.as_of.unwrap_or_else(today).to_string(),
+            forge: ForgeLinks::discover(&settings.folder).filter(|_| is_on_disk),
+        })
     }
 
     /// The command that records the versions of the same tree, since the same release.

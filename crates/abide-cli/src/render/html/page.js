@@ -41,6 +41,32 @@
       filter();
     };
   }
+  const heap = byId("by-weight");
+  const rank = (finding) => Number(finding.article.dataset.rank);
+  byId("order").onchange = () => {
+    const isByWeight = byId("order").value === "weight";
+    heap.hidden = !isByWeight;
+    if (isByWeight) {
+      heap.append(...[...all].sort((a, b) => rank(a) - rank(b)).map((finding) => finding.article));
+    } else {
+      for (const { element, findings } of files) element.append(...findings.map((finding) => finding.article));
+    }
+    for (const { element } of files) element.classList.toggle("emptied", isByWeight);
+    filter();
+  };
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.onclick = async () => {
+      const title = button.textContent;
+      try {
+        await navigator.clipboard.writeText(button.dataset.copy);
+        button.textContent = "Copied";
+        setTimeout(() => { button.textContent = title; }, 1500);
+      } catch {
+        prompt(title, button.dataset.copy);
+      }
+    };
+  }
   byId("query").oninput = filter;
   byId("rule").onchange = filter;
   byId("controls").onsubmit = (event) => event.preventDefault();
