@@ -25,7 +25,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::render::{
     GRAPHS, GraphFormat, HASHES, HISTORIES, HashFormat, HistoryFormat, PLANS, PlanFormat,
-    RULE_LISTS, RULE_PAGES, RULE_TESTS, RulePagesFormat, RuleTestsFormat, RulesFormat, parse_format,
+    RULE_LISTS, RULE_PAGES, RULE_TESTS, RulePagesFormat, RuleTestsFormat, RulesFormat,
+    parse_format,
 };
 
 use self::examples::{

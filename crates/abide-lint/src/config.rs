@@ -14,4 +14,6 @@ mod toml_strings;
 pub use config::Config;
 pub use dependency_tables::{ConfigDependency, DependencyOrigin, PackageKind};
 pub use instance_tables::{ConfigApi, ConfigInstances};
-pub use settings_list::{Setting, SettingValue, level_names, list_settings, severity_words};
+pub use settings_list::{
+    Setting, SettingValue, level_names, list_settings, own_rule_form, severity_words,
+};

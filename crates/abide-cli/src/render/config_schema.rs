@@ -1,6 +1,8 @@
 //! The settings of `abide.toml`: as a page, and as a JSON schema for editors.
 
-use abide_lint::{Setting, SettingValue, level_names, list_settings, severity_words};
+use abide_lint::{
+    Setting, SettingValue, level_names, list_settings, own_rule_form, severity_words,
+};
 use serde_json::{Map, Value, json};
 
 /// Where the schema is published.
@@ -48,7 +50,7 @@ fn describe_value(value: &SettingValue) -> String {
         SettingValue::Flag => "`true` or `false`".to_owned(),
         SettingValue::Date => "a date".to_owned(),
         // The rules have a list of their own.
-        SettingValue::Word(words) if words.len() > 20 => "a rule".to_owned(),
+        SettingValue::Rule(_) => "a rule".to_owned(),
         SettingValue::Word(words) => format!("one of {}", list(words)),
         SettingValue::Words(words) => format!("any of {}", list(words)),
         SettingValue::Table(_) => "a table".to_owned(),
@@ -78,7 +80,12 @@ pub(super) fn render_schema() -> String {
     let levels: Map<String, Value> = names.collect();
     schema["definitions"] = json!({
         "level": { "enum": severity_words() },
-        "levels": { "type": "object", "properties": levels, "additionalProperties": false },
+        "levels": {
+            "type": "object",
+            "properties": levels,
+            "patternProperties": { own_rule_form(): { "$ref": "#/definitions/level" } },
+            "additionalProperties": false,
+        },
     });
     format!("{schema:#}\n")
 }
@@ -110,6 +117,9 @@ fn build_value(value: &SettingValue) -> Value {
             json!({ "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$" })
         }
         SettingValue::Word(words) => json!({ "enum": words }),
+        SettingValue::Rule(rules) => json!({
+            "anyOf": [{ "enum": rules }, { "type": "string", "pattern": own_rule_form() }],
+        }),
         SettingValue::Words(words) => one_or_several(json!({ "enum": words })),
         SettingValue::Table(settings) => build_table(settings),
         SettingValue::Tables(settings, all, either) => {

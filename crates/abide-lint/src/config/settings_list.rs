@@ -39,6 +39,8 @@ pub enum SettingValue {
     Date,
     /// One of these words.
     Word(Vec<&'static str>),
+    /// One of these rules, or one that the file declares.
+    Rule(Vec<&'static str>),
     /// One of these words, or an array of them.
     Words(Vec<&'static str>),
     /// A table with these keys.
@@ -97,6 +99,14 @@ pub fn list_settings() -> Vec<Setting> {
         setting("preset", "the policy to start from", Word(presets)),
         setting("roots", "the folders that imports start from and that are checked", Texts(None)),
         setting("import-paths", "folders whose files are imported but not checked", Texts(None)),
+        setting("import-prefix", "what imports begin with that the files do not have", Text),
+        setting(
+            "dependency",
+            "a tree that imports come from",
+            Tables(list_dependency_settings(), &[], &["git", "from"]),
+        ),
+        setting("dependency-folder", "the folder that dependencies are written to", Text),
+        setting("rule", "a rule of one's own", Tables(list_rule_settings(), RULE_NEEDS, &[])),
         setting("features", "lists of features that name elements", Texts(None)),
         setting("against", "the old tree that changes are reported against", Text),
         setting("bump-against", "the last release, from which versions are counted", Text),
@@ -116,7 +126,7 @@ pub fn list_settings() -> Vec<Setting> {
             "an exception with a reason",
             Tables(
                 vec![
-                    setting("rule", "the rule that it waives", Word(list_waivable())),
+                    setting("rule", "the rule that it waives", Rule(list_waivable())),
                     setting("element", "a pattern of full names", Text),
                     setting("fingerprint", "the fingerprint of one finding", Pattern(FINGERPRINT)),
                     setting("reason", "why it is right", Pattern(SOMETHING)),
@@ -198,6 +208,49 @@ pub fn list_settings() -> Vec<Setting> {
 
 /// The form of an edge between packages.
 const EDGE: &str = "^\\s*[^\\s>]+\\s*->\\s*[^\\s>]+\\s*$";
+
+/// The keys that a rule of one's own needs.
+const RULE_NEEDS: &[&str] = &["id", "on", "when", "message"];
+
+fn list_rule_settings() -> Vec<Setting> {
+    use SettingValue::*;
+    let example = vec![
+        setting("proto", "a file", Text),
+        setting("old", "the file as it was", Text),
+        setting("reports", "the elements at which the rule reports", Texts(None)),
+    ];
+    vec![
+        setting("id", "its name, with a prefix of one's own", Text),
+        setting("on", "the kind of element, or `change-of-` one", Text),
+        setting("when", "CEL that is true where it reports", Pattern(SOMETHING)),
+        setting("message", "what it says", Pattern(SOMETHING)),
+        setting("help", "what to do", Pattern(SOMETHING)),
+        setting("severity", "its severity", Word(severity_words().to_vec())),
+        setting("example", "a test of the rule", Tables(example, &[], &[])),
+    ]
+}
+
+fn list_dependency_settings() -> Vec<Setting> {
+    use SettingValue::*;
+    vec![
+        setting("name", "its name", Text),
+        setting("git", "the URL of its repository", Text),
+        setting("from", "the package that has it", Text),
+        setting("rev", "its branch, tag or commit", Text),
+        setting("subdir", "the folder in it that imports start from", Text),
+        setting("import-prefix", "what imports begin with that its files do not have", Text),
+        setting("paths", "the parts of it that are needed", Texts(None)),
+    ]
+}
+
+/// The form of the ids of rules that an `abide.toml` declares: with a first word that no rule of ours
+/// has.
+pub fn own_rule_form() -> String {
+    let first = |id: &'static str| id.split('-').next().unwrap_or_default();
+    let mut words: Vec<&str> = RULES.iter().map(|rule| first(rule.id)).collect();
+    words.dedup();
+    format!("^(?!(?:{})[-/])[a-z][a-z0-9-]*[-/][a-z0-9/-]+$", words.join("|"))
+}
 
 fn list_waivable() -> Vec<&'static str> {
     RULES.iter().filter(|it| it.group != Group::Policy).map(|it| it.id).collect()

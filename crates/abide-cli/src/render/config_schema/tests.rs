@@ -6,8 +6,10 @@ use toml_edit::{Document, Item};
 
 use super::*;
 
-const GOOD: [&str; 41] = [
+const GOOD: [&str; 43] = [
     "",
+    "[[dependency]]\nname = \"a\"\ngit = \"https://git.acme.com/a.git\"\nrev = \"main\"",
+    "[[rule]]\nid = \"acme-a\"\non = \"message\"\nwhen = \"false\"\nmessage = \"a\"\n[rules]\nacme-a = \"off\"",
     "preset = \"envoy\"",
     "preset = \"buf-wire\"\nroots = [\"proto\"]",
     "roots = \"proto\"",
@@ -50,7 +52,9 @@ const GOOD: [&str; 41] = [
     "[api.edge]\nsource = \"git:main\"\n[[instances]]\nfiles = [\"*.yaml\"]\ntype = \"a.B\"\napi = \"edge\"",
 ];
 
-const BAD: [&str; 41] = [
+const BAD: [&str; 43] = [
+    "[[dependency]]\nname = \"a\"",
+    "[[rule]]\nid = \"acme-a\"\non = \"message\"\nmessage = \"a\"",
     "presets = \"envoy\"",
     "preset = \"envoi\"",
     "preset = 3",
@@ -149,6 +153,11 @@ fn has_form(form: &str, text: &str) -> bool {
         "^[0-9]+$" => is_number(text),
         "^[0-9]+\\.[0-9]+(\\.[0-9]+)?$" => {
             (2..=3).contains(&text.split('.').count()) && text.split('.').all(is_number)
+        }
+        it if it.starts_with("^(?!") => {
+            let first = text.split(['-', '/']).next().unwrap_or_default();
+            first.len() < text.len()
+                && abide_lint::RULES.iter().all(|it| !it.id.starts_with(&format!("{first}-")))
         }
         other => panic!("the test does not know the form `{other}`"),
     }
