@@ -37,7 +37,6 @@ fn exit_status() {
     assert_eq!(abide(broken.path(), &["check"]).status, 0);
     for args in [
         &["chek"][..],
-        &["upgrade"],
         &["check", "nowhere"],
         &["check", "--as-of", "soon"],
         &["check", "--jobs", "0"],

@@ -10,7 +10,7 @@ use crate::checks::MARKER;
 use crate::finding::{Finding, Group, Origin, is_fingerprint};
 use crate::policy::Policy;
 use crate::rule::Rule;
-use crate::rules::{WAIVER_INVALID, find_rule_of, rules_of};
+use crate::rules::{WAIVER_INVALID, find_rule, find_rule_of, rules_of};
 use crate::wording::suggest;
 
 /// What the comment of a waiver says.
