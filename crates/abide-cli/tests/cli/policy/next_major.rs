@@ -269,7 +269,8 @@ fn a_clash_with_an_addition_shows_both_locations() {
 
 #[test]
 fn a_release_that_removes_a_used_element_needs_a_conversion() {
-    let tree = tree("", &[(USER, OLD_FIELD)]);
+    let old_field = OLD_FIELD.replace("Use `name`.", "The old one.");
+    let tree = tree("", &[(USER, &old_field)]);
     let folder = tree.path();
     let notes = || ok(folder, &["check", "--format", "json", "--as-of", DAY]).rules();
     assert_eq!(notes(), [] as [&str; 0], "without a candidate there is nothing to say");
@@ -283,7 +284,7 @@ fn a_release_that_removes_a_used_element_needs_a_conversion() {
     // What is named must have values of the same type, and stay.
     let import = "package acme.user.v1;\n\nimport \"abide/annotations/v1/lifecycle.proto\";\n";
     let with = |policy: &str| {
-        OLD_FIELD.replace("package acme.user.v1;\n", import).replace(
+        old_field.replace("package acme.user.v1;\n", import).replace(
             "[deprecated = true]",
             &format!(
                 "[\n    deprecated = true,\n    (abide.annotations.v1.field_policy).{policy}\n  ]"
@@ -319,6 +320,13 @@ fn a_release_that_removes_a_used_element_needs_a_conversion() {
         ok(folder, &["release", "--write", "--as-of", DAY]);
         assert!(folder.join("acme/user/v2/user.proto").exists(), "{policy}");
     }
+    // A comment that names one replacement says as much.
+    let tree = super::upgrade::tree("", &[(USER, OLD_FIELD)]);
+    let folder = tree.path();
+    ok(folder, &["upgrade", "--write"]);
+    assert_eq!(ok(folder, &["check", "--format", "json", "--as-of", DAY]).rules(), [] as [&str; 0]);
+    ok(folder, &["release", "--write", "--as-of", DAY]);
+    assert!(folder.join("acme/user/v2/user.proto").exists());
 }
 
 /// A waiver with an end, and what is removed with its message.
@@ -339,8 +347,9 @@ fn a_missing_conversion_can_be_waived() {
 
 #[test]
 fn an_element_that_a_hand_maintained_version_drops_needs_a_conversion() {
+    let old_field = OLD_FIELD.replace("Use `name`.", "The old one.");
     let next = by_hand("acme.user.v2alpha", "\nmessage User {\n  string name = 1;\n}\n");
-    let tree = tree("", &[(USER, OLD_FIELD), (USER_NEXT, &next)]);
+    let tree = tree("", &[(USER, &old_field), (USER_NEXT, &next)]);
     let folder = tree.path();
     ok(folder, &["upgrade", "--mapping", "mapping.json"]);
     let mapping: serde_json::Value = serde_json::from_str(&read(folder, "mapping.json")).unwrap();
