@@ -35,8 +35,9 @@ pub use checks::{BufVersion, buf_lint_rule, buf_lint_rules};
 pub use code_owners::packages::{PackageFiles, PackageOwners, all_files, touched_files};
 pub use code_owners::{CodeOwners, Forge, Ownership};
 pub use config::{
-    Config, ConfigApi, ConfigDependency, ConfigInstances, DependencyOrigin, PackageKind, Setting,
-    SettingValue, level_names, list_settings, own_rule_form, severity_words,
+    Config, ConfigApi, ConfigDependency, ConfigInstances, ConfigText, ConfigTexts, ConfigValue,
+    DependencyOrigin, PackageKind, Setting, SettingValue, level_names, list_settings, own_rule_form,
+    severity_words,
 };
 pub use drawing::view::GraphView;
 pub use engine::{
@@ -76,7 +77,7 @@ pub use own_rules::{
 pub use policy::{
     BreakingPolicy, ConfigFiles, ConfigPattern, ConfigWaiver, DependencyPolicy, DeprecationPolicy,
     Edge, FindingScope, LintPolicy, OptionOrder, PackagePolicy, Policy, Preset, Removal,
-    RuleSettings, SecurityFix, WaiverTarget,
+    RuleSetting, RuleSettings, SecurityFix, WaiverTarget,
 };
 pub use rule::{ChangeCheck, Check, Context, Report, Rule, Sink};
 pub use rules::{

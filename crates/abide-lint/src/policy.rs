@@ -14,5 +14,5 @@ pub use policy::{
     PackagePolicy, Policy, SecurityFix, WaiverTarget,
 };
 pub use preset::Preset;
-pub use severities::{FindingScope, RuleSettings};
+pub use severities::{FindingScope, RuleSetting, RuleSettings};
 pub(crate) use severities::{JudgedChange, Layer, Levels, Override, is_at};

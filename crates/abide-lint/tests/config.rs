@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use abide_lint::{Config, FindingScope, Preset, RULES, Severity};
+use abide_lint::{Config, ConfigTexts, FindingScope, Preset, RULES, Severity};
 use abide_syntax::LineIndex;
 
 mod markers;
@@ -95,7 +95,9 @@ fn the_reference_of_keys_is_an_abide_toml() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/presets/README.md");
     let page = std::fs::read_to_string(page).expect("the file is readable");
     let toml = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
-    let config = Config::parse(toml.expect("it has a block"), None);
+    let mut texts = ConfigTexts::new("abide.toml", toml.expect("it has a block"));
+    texts.allow_missing_bases();
+    let config = Config::read_files(&texts, None);
     let policy = config.unwrap_or_else(|it| panic!("{it:?}")).policy;
     assert_eq!(policy.calendar.alpha_max_months, Some(12));
 }

@@ -1,13 +1,16 @@
 //! The settings of `abide.toml`.
 //! `presets/README.md` shows every key.
 
+use std::collections::BTreeMap;
+
 use abide_syntax::Span;
 use toml_edit::{Document, Item, TableLike};
 
 use crate::finding::ConfigError;
 use crate::lock::VersionIn;
-use crate::policy::{Layer, LintPart, LintPolicy, Policy, Preset};
+use crate::policy::{Layer, LintPart, LintPolicy, Override, Policy, Preset};
 
+use super::config_texts::{ConfigText, ConfigTexts};
 use super::dependency_tables::ConfigDependency;
 use super::instance_tables::{ConfigApi, ConfigInstances};
 use super::toml_reader::{TomlReader, entries, to_span};
@@ -49,25 +52,55 @@ pub struct Config {
     pub policy: Policy,
 }
 
+/// A value that a configuration sets.
+#[derive(Clone, Debug)]
+pub struct ConfigValue {
+    /// Its key, such as `breaking.directions`.
+    pub key: String,
+    /// The value as it is written.
+    pub text: String,
+    /// The place of its key among all texts.
+    pub span: Span,
+}
+
 impl Config {
     /// Reads `abide.toml`. A preset of the command line replaces the one in the
     /// text. All defects are reported, not only the first.
     pub fn parse(text: &str, preset: Option<Preset>) -> Result<Config, Vec<ConfigError>> {
-        let document = match Document::parse(text) {
-            Ok(document) => document,
-            Err(error) => {
-                return Err(vec![ConfigError {
-                    message: lower_first(error.message()),
-                    span: to_span(error.span()),
-                    help: None,
-                }]);
+        Config::read_files(&ConfigTexts::new("abide.toml", text), preset)
+    }
+
+    /// Reads an `abide.toml` over the files that it builds on: of two values the later one counts.
+    /// The places of errors are among all texts.
+    pub fn read_files(
+        files: &ConfigTexts,
+        preset: Option<Preset>,
+    ) -> Result<Config, Vec<ConfigError>> {
+        let order = files.list_in_order().into_iter();
+        let texts: Vec<(usize, String)> = order.map(|it| (it, files.file(it).pad())).collect();
+        let mut documents = Vec::new();
+        let mut reader = TomlReader::default();
+        for (number, text) in &texts {
+            match Document::parse(text.as_str()) {
+                Ok(document) => documents.push((*number, text, document)),
+                Err(error) => {
+                    reader.error(to_span(error.span()), lower_first(error.message()), None);
+                }
             }
-        };
-        let mut reader = TomlReader { text, ..TomlReader::default() };
-        let root = document.as_table();
-        let named = root.get("preset").and_then(|item| preset_of(&mut reader, item));
+        }
+        if !reader.errors.is_empty() {
+            return Err(reader.errors);
+        }
+        let named = documents.iter().rev().find_map(|(.., it)| it.as_table().get("preset"));
+        let named = named.and_then(|item| preset_of(&mut reader, item));
         let mut config = Config::of_preset(preset.or(named).unwrap_or_default());
-        read(&mut reader, root, &mut config);
+        for (number, text, document) in &documents {
+            reader.text = text;
+            read(&mut reader, document.as_table(), &mut config, Some(files.file(*number)));
+            if *number != 0 {
+                config.forget_places(&mut reader);
+            }
+        }
         if reader.errors.is_empty() {
             config.policy.package_patterns = reader.package_patterns;
             config.policy.element_patterns = reader.element_patterns;
@@ -77,6 +110,54 @@ impl Config {
         }
         reader.errors.sort_by_key(|error| (error.span.start, error.span.end));
         Err(reader.errors)
+    }
+
+    /// Forgets what a base says about places: what is not in this tree is no mistake of it.
+    fn forget_places(&mut self, reader: &mut TomlReader<'_>) {
+        reader.package_patterns.clear();
+        reader.element_patterns.clear();
+        reader.file_lists.clear();
+        reader.option_keys.clear();
+        let edges = &mut self.policy.dependencies;
+        let edges = edges.allow.iter_mut().chain(&mut edges.deny);
+        edges.for_each(|edge| edge.span = Span::default());
+    }
+
+    /// The entries of `extends` in a file of a configuration, with their places among all texts. A
+    /// file that cannot be read has none.
+    pub fn bases_of(files: &ConfigTexts, number: usize) -> Vec<(String, Span)> {
+        let Ok(document) = Document::parse(files.file(number).pad()) else { return Vec::new() };
+        let mut reader = TomlReader::default();
+        document.get("extends").map(|item| reader.strings(item)).unwrap_or_default()
+    }
+
+    /// The values that a configuration sets besides severities, each with its text and its place:
+    /// of two for one key the later one.
+    pub fn values_of(texts: &ConfigTexts) -> Vec<ConfigValue> {
+        let mut values: BTreeMap<String, ConfigValue> = BTreeMap::new();
+        for number in texts.list_in_order() {
+            let padded = texts.file(number).pad();
+            let Ok(document) = Document::parse(padded.as_str()) else { continue };
+            for entry in entries(document.as_table()) {
+                let is_left_out = number != 0 && OF_ONE_TREE.contains(&entry.key);
+                let table = entry.item.as_table_like().filter(|_| SECTIONS.contains(&entry.key));
+                let inner = table.map(entries).unwrap_or_default();
+                let keys = inner.iter().map(|it| (format!("{}.{}", entry.key, it.key), it));
+                let own = entry.item.is_value().then(|| (entry.key.to_owned(), &entry));
+                for (key, entry) in keys.chain(own).filter(|_| !is_left_out) {
+                    let text = entry.item.span().and_then(|it| padded.get(it)).unwrap_or_default();
+                    let text = text.to_owned();
+                    values.insert(key.clone(), ConfigValue { key, text, span: entry.key_span });
+                }
+            }
+        }
+        values.into_values().collect()
+    }
+
+    /// The folder of dependencies that an `abide.toml` names, whatever else it has.
+    pub fn dependency_folder_of(text: &str) -> Option<String> {
+        let document = Document::parse(text).ok()?;
+        TomlReader::default().inner_path(document.get("dependency-folder")?)
     }
 
     /// The roots that an `abide.toml` names, whatever else it has: another version of Abide may be
@@ -94,7 +175,7 @@ impl Config {
         let text = preset.text();
         let mut reader = TomlReader { text, ..TomlReader::default() };
         let document = Document::parse(text).expect("a test parses every preset");
-        read(&mut reader, document.as_table(), &mut config);
+        read(&mut reader, document.as_table(), &mut config, None);
         debug_assert_eq!(reader.errors, [], "a test reads every preset");
         config.policy.layers.set_preset(preset);
         config
@@ -109,9 +190,40 @@ fn lower_first(text: &str) -> String {
     })
 }
 
-/// Reads a whole document over what the settings are so far.
-fn read(reader: &mut TomlReader<'_>, root: &dyn TableLike, config: &mut Config) {
+/// The keys about where a tree lies, and its exceptions: what builds on it has its own.
+const OF_ONE_TREE: &[&str] = &[
+    "roots",
+    "import-paths",
+    "import-prefix",
+    "dependency-folder",
+    "features",
+    "api",
+    "instances",
+    "waiver",
+    "security-fix",
+];
+
+/// The sections whose values can be floors.
+const SECTIONS: &[&str] = &[
+    "packages",
+    "dependencies",
+    "calendar",
+    "deprecation",
+    "breaking",
+    "lint",
+    "upgrade",
+    "options",
+];
+
+/// Reads a whole document over what the settings are so far. Without a file it is a preset.
+fn read(
+    reader: &mut TomlReader<'_>,
+    root: &dyn TableLike,
+    config: &mut Config,
+    file: Option<&ConfigText>,
+) {
     const KEYS: &[&str] = &[
+        "extends",
         "preset",
         "roots",
         "import-paths",
@@ -138,15 +250,35 @@ fn read(reader: &mut TomlReader<'_>, root: &dyn TableLike, config: &mut Config) 
         "upgrade",
         "options",
     ];
+    let is_base = file.is_some_and(|it| !it.is_own());
+    let origin = file.map_or("", |it| it.name.as_str());
     let mut layer = Layer::default();
+    if is_base {
+        layer.file = origin.to_owned();
+    }
     let mut parts = Vec::new();
     // Instances name APIs, and most keys rules, wherever those stand.
     let declared = root.get("rule").map(|item| reader.declared_rules(item));
     config.policy.own_rules.extend(declared.unwrap_or_default());
-    config.apis = root.get("api").map(|item| reader.apis(item)).unwrap_or_default();
+    if !is_base {
+        config.apis = root.get("api").map(|item| reader.apis(item)).unwrap_or_default();
+    }
     for entry in entries(root) {
-        let item = entry.item;
+        let stripped = match SECTIONS.contains(&entry.key) {
+            true => reader.keep_section_floors(entry.key, entry.item, origin),
+            false => None,
+        };
+        let item = stripped.as_ref().unwrap_or(entry.item);
         match entry.key {
+            key if is_base && OF_ONE_TREE.contains(&key) => {}
+            "extends" => {
+                reader.strings(item);
+                if file.is_none_or(|it| !it.has_bases()) && !reader.texts(item).is_empty() {
+                    let help = "copy what it says, or name this file with `--config`".to_owned();
+                    let message = "`extends` is not read here";
+                    reader.error(entry.key_span, message, Some(help));
+                }
+            }
             // Already read: the other keys change the preset, and name APIs and rules.
             "preset" | "api" | "rule" => {}
             "instances" => config.instances = reader.instances(item, &config.apis),
@@ -158,7 +290,11 @@ fn read(reader: &mut TomlReader<'_>, root: &dyn TableLike, config: &mut Config) 
                     reader.strings(item).into_iter().unzip();
             }
             "import-prefix" => config.import_prefix = reader.inner_path(item).unwrap_or_default(),
-            "dependency" => config.dependencies = reader.config_dependencies(item),
+            "dependency" => {
+                let own = reader.config_dependencies(item);
+                config.dependencies.retain(|it| own.iter().all(|own| own.name != it.name));
+                config.dependencies.extend(own);
+            }
             "dependency-folder" => config.dependency_folder = reader.inner_path(item),
             "features" => config.features = Some(reader.texts(item)),
             "against" => config.against = reader.string(item),
@@ -167,11 +303,20 @@ fn read(reader: &mut TomlReader<'_>, root: &dyn TableLike, config: &mut Config) 
                 let words = [("lock", VersionIn::Lock), ("option", VersionIn::Option)];
                 config.version_in = reader.word_of(item, &words).unwrap_or_default();
             }
-            "rules" => layer.levels = reader.levels(item),
+            "rules" => {
+                layer.levels = reader.levels(item);
+                layer.places = reader.list_places();
+                let floor = item.as_table_like().and_then(|it| it.get("floor"));
+                let mut is_floor = false;
+                if let Some(floor) = floor {
+                    reader.set(&mut is_floor, floor);
+                }
+                reader.keep_floors(&Override::default(), is_floor, origin);
+            }
             "override" => {
-                for (table, span) in reader.tables(item) {
+                for (table, span) in reader.tables(entry.item) {
                     parts.extend(table.get("lint").map(|lint| (table, lint)));
-                    let part = reader.part(table, span);
+                    let part = reader.part(table, span, origin);
                     layer.overrides.push(part);
                 }
             }

@@ -477,7 +477,8 @@ impl TomlReader<'_> {
         majors
     }
 
-    fn set(&mut self, flag: &mut bool, item: &Item) {
+    /// Sets a switch.
+    pub(super) fn set(&mut self, flag: &mut bool, item: &Item) {
         match item.as_bool() {
             Some(value) => *flag = value,
             None => self.wrong_type(item, "`true` or `false`").unwrap_or_default(),

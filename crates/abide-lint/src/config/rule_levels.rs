@@ -1,12 +1,14 @@
 //! `[rules]` and `[[override]]`: severities by rule and by group.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use abide_change::Direction;
 use abide_schema::Stability;
 use abide_syntax::Span;
 use toml_edit::{Item, TableLike};
 
+use super::floors::{LevelEntry, LevelTarget};
 use super::toml_reader::{TableEntry, TomlReader, entries};
 use crate::finding::{Group, Severity};
 use crate::other_linters::LintGroup;
@@ -15,6 +17,7 @@ use crate::rules::RULES;
 use crate::wording::suggest;
 
 impl TomlReader<'_> {
+    /// The severities of a table; its keys with their places are kept for floors.
     pub(super) fn levels(&mut self, item: &Item) -> Levels {
         const WORDS: &[(&str, Option<Severity>)] = &[
             ("error", Some(Severity::Error)),
@@ -25,17 +28,28 @@ impl TomlReader<'_> {
         let mut levels = Levels::default();
         let mut categories = Vec::new();
         let Some(table) = self.table(item) else { return levels };
-        for entry in entries(table) {
-            let level = self.word_of(entry.item, WORDS);
+        self.level_entries.clear();
+        for entry in entries(table).into_iter().filter(|it| it.key != "floor") {
+            let (level, is_floor) = self.level(entry.item, WORDS);
+            let note = |target| {
+                let span = entry.key_span;
+                level.map(|level| LevelEntry { target, level, span, is_floor })
+            };
             let groups = || Group::ALL.iter().map(|group| group.name());
             if let Some(group) = Group::find(entry.key) {
                 levels.groups.extend(level.map(|level| (group, level)));
+                self.level_entries.extend(note(LevelTarget::Group(group)));
             } else if let Some(group) = LintGroup::named(entry.key) {
+                let target = LevelTarget::Category(group.name, group.rules.clone());
+                self.level_entries.extend(note(target));
                 categories.extend(level.map(|level| (group, level)));
             } else if entry.key.contains(':') {
-                self.alias_level(&entry, level, &mut levels);
+                if let Some(alias) = self.alias_level(&entry, level, &mut levels) {
+                    self.level_entries.extend(note(LevelTarget::Alias(alias)));
+                }
             } else if let Some(rule) = self.rule(entry.key, entry.key_span, groups()) {
                 levels.rules.extend(level.map(|level| (rule.id, level)));
+                self.level_entries.extend(note(LevelTarget::Rule(rule.id)));
             }
         }
         // Of two groups that hold a rule, the smaller one counts.
@@ -46,22 +60,28 @@ impl TomlReader<'_> {
         levels
     }
 
+    /// The places of the keys of the table of rules that was read last.
+    pub(super) fn list_places(&self) -> BTreeMap<&'static str, Span> {
+        self.level_entries.iter().map(|it| (it.target.key(), it.span)).collect()
+    }
+
     /// The level of what a rule of another tool reports.
     fn alias_level(
         &mut self,
         entry: &TableEntry<'_>,
         level: Option<Option<Severity>>,
         levels: &mut Levels,
-    ) {
+    ) -> Option<&'static str> {
         let known = || RULES.iter().flat_map(|rule| rule.all_aliases());
         let Some(alias) = known().find(|it| *it == entry.key) else {
             let help = suggest(entry.key, known().chain(LintGroup::names()))
                 .unwrap_or_else(|| "`abide rules` lists every rule".to_owned());
             let message = format!("no rule reports what `{}` does", entry.key);
             self.error(entry.key_span, message, Some(help));
-            return;
+            return None;
         };
         levels.aliases.extend(level.map(|level| (alias, level)));
+        Some(alias)
     }
 
     /// Stabilities of packages; `None` stands for packages without a version.
@@ -82,11 +102,13 @@ impl TomlReader<'_> {
         strings.into_iter().filter_map(|(text, span)| self.word(&text, span, &words)).collect()
     }
 
-    pub(super) fn part(&mut self, table: &dyn TableLike, at: Span) -> Override {
+    pub(super) fn part(&mut self, table: &dyn TableLike, at: Span, origin: &str) -> Override {
         const KEYS: &[&str] =
-            &["packages", "files", "stability", "surfaces", "directions", "rules", "lint"];
+            &["packages", "files", "stability", "surfaces", "directions", "rules", "lint", "floor"];
         let before = self.errors.len();
-        let mut part = Override::default();
+        let mut part = Override { span: at, ..Override::default() };
+        let mut is_floor = false;
+        self.level_entries.clear();
         for entry in entries(table) {
             match entry.key {
                 "packages" => part.packages = self.package_globs(entry.item),
@@ -95,6 +117,7 @@ impl TomlReader<'_> {
                 "surfaces" => part.surfaces = self.surfaces(entry.item),
                 "directions" => part.directions = self.directions(entry.item),
                 "rules" => part.levels = self.levels(entry.item),
+                "floor" => self.set(&mut is_floor, entry.item),
                 // Read last, over what `[lint]` says.
                 "lint" => {}
                 _ => self.unknown_key(&entry, "`[[override]]`", KEYS),
@@ -113,6 +136,8 @@ impl TomlReader<'_> {
             let help = "set severities in its `rules`, or delete it".to_owned();
             self.error(at, "the override sets nothing", Some(help));
         }
+        part.places = self.list_places();
+        self.keep_floors(&part, is_floor, origin);
         part
     }
 }

@@ -7,6 +7,7 @@ use abide_syntax::Span;
 use jiff::civil::Date;
 use toml_edit::{Item, TableLike, Value};
 
+use super::floors::{LevelEntry, LevelFloor, SectionFloor};
 use crate::calendar::parse_date;
 use crate::finding::ConfigError;
 use crate::policy::{ConfigFiles, ConfigPattern};
@@ -20,6 +21,11 @@ pub(super) struct TomlReader<'s> {
     /// The text that is read.
     pub(super) text: &'s str,
     pub(super) errors: Vec<ConfigError>,
+    /// The severities of the table of rules that was read last.
+    pub(super) level_entries: Vec<LevelEntry>,
+    /// What the files before this one do not let it lower.
+    pub(super) level_floors: Vec<LevelFloor>,
+    pub(super) section_floors: Vec<SectionFloor>,
     /// The patterns that name packages of the tree.
     pub(super) package_patterns: Vec<ConfigPattern>,
     /// The patterns that are meant to match elements of the tree.

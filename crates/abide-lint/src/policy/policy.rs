@@ -410,7 +410,7 @@ impl Policy {
     /// Turns on the rules that are off in the whole tree, as errors: whoever asks for a rule by
     /// name means it.
     pub fn turn_on(&mut self, rules: impl Iterator<Item = RuleDefaults>) {
-        let off = rules.filter(|rule| self.settings(*rule).whole.0.is_none());
+        let off = rules.filter(|rule| self.settings(*rule).whole.level.is_none());
         let rules = off.map(|rule| (rule.id, Some(Severity::Error))).collect();
         let levels = Levels { rules, ..Levels::default() };
         self.layers.push(Layer { levels, ..Layer::default() });

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_change::{Direction, Surface};
 use abide_schema::{Glob, GlobIndex, PackageVersion, Stability};
+use abide_syntax::Span;
 
 use super::preset::Preset;
 use crate::finding::{ChangeFacts, Group, RuleDefaults, Severity};
@@ -165,7 +166,11 @@ impl JudgedChange<'_> {
 pub(crate) struct Layer {
     /// The preset it comes from; `None` for `abide.toml`.
     pub(crate) preset: Option<Preset>,
+    /// The name of its file; empty for `abide.toml` itself.
+    pub(crate) file: String,
     pub(crate) levels: Levels,
+    /// Where each key stands that sets a level.
+    pub(crate) places: BTreeMap<&'static str, Span>,
     pub(crate) overrides: Vec<Override>,
 }
 
@@ -174,18 +179,30 @@ impl Layer {
     fn source(&self, what: String) -> String {
         match self.preset {
             Some(preset) => format!("{what} of preset `{}`", preset.name()),
-            None => format!("{what} in `abide.toml`"),
+            None if self.file.is_empty() => format!("{what} in `abide.toml`"),
+            None => format!("{what} in `{}`", self.file),
         }
     }
+}
+
+/// A severity that settings give to a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleSetting {
+    /// The severity; `None` is off.
+    pub level: Option<Severity>,
+    /// What sets it; `None`: it is the default of the rule.
+    pub reason: Option<String>,
+    /// Where a file of the configuration sets it, among all of its texts.
+    pub place: Option<Span>,
 }
 
 /// What the settings say about a rule: severities, each with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleSettings {
     /// In the whole tree; without a reason it is the default of the rule.
-    pub whole: (Option<Severity>, Option<String>),
+    pub whole: RuleSetting,
     /// In parts of the tree, the setting that wins first.
-    pub parts: Vec<(Option<Severity>, String)>,
+    pub parts: Vec<RuleSetting>,
 }
 
 /// Severities for a part of the tree. An empty list means everything.
@@ -199,6 +216,9 @@ pub(crate) struct Override {
     pub(crate) surfaces: Vec<Surface>,
     pub(crate) directions: Vec<Direction>,
     pub(crate) levels: Levels,
+    /// Where its table stands, and each key that sets a level.
+    pub(crate) span: Span,
+    pub(crate) places: BTreeMap<&'static str, Span>,
 }
 
 impl Override {
@@ -411,17 +431,23 @@ impl Layers {
     pub(crate) fn settings(&self, rule: RuleDefaults) -> RuleSettings {
         let mut parts = Vec::new();
         for IndexedLayer { layer, .. } in self.layers.iter().rev() {
+            let setting = |level, what: String, place: Option<&Span>| {
+                let place = place.copied().filter(|_| layer.preset.is_none());
+                RuleSetting { level, reason: Some(layer.source(what)), place }
+            };
             for it in layer.overrides.iter().rev() {
-                if let Some((level, _)) = it.levels.highest(rule) {
-                    parts.push((level, layer.source(it.describe())));
+                if let Some((level, key)) = it.levels.highest(rule) {
+                    let place = it.places.get(key).or(Some(&it.span));
+                    parts.push(setting(level, it.describe(), place));
                 }
             }
             if let Some((level, key)) = layer.levels.highest(rule) {
-                let reason = layer.source(format!("`[rules] {key}`"));
-                return RuleSettings { whole: (level, Some(reason)), parts };
+                let whole = setting(level, format!("`[rules] {key}`"), layer.places.get(key));
+                return RuleSettings { whole, parts };
             }
         }
-        RuleSettings { whole: (rule.severity, None), parts }
+        let whole = RuleSetting { level: rule.severity, reason: None, place: None };
+        RuleSettings { whole, parts }
     }
 
     /// Returns true if any finding of the rule can matter.
