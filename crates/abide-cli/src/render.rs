@@ -40,7 +40,7 @@ mod usable_deprecations;
 mod waiver_line;
 mod workflow_command;
 
-use abide_lint::{ExampleResult, GraphView, Policy, Report, Status, UsableDeprecation};
+use abide_lint::{ExampleResult, GraphView, Report, Status, UsableDeprecation};
 use abide_schema::DependencyGraph;
 
 use crate::history::TreeHistory;
@@ -58,6 +58,7 @@ pub(crate) use man_page::ManPage;
 pub(crate) use owner_list::OwnerReport;
 pub(crate) use plan_report::PlanReport;
 pub(crate) use rule_counts::{count_lines, count_table};
+pub(crate) use rule_list::RuleList;
 pub(crate) use rule_page::RulePages;
 pub(crate) use runtime_report::{RuntimePlace, RuntimeReport};
 pub(crate) use simulation_report::SimulationReport;
@@ -216,7 +217,7 @@ pub(crate) const USABLE_DEPRECATIONS: &[UsableDeprecationFormat] = &[
 ];
 
 /// Of `abide rules`.
-pub(crate) type RulesFormat = OutputFormat<fn(&Policy) -> String>;
+pub(crate) type RulesFormat = OutputFormat<fn(&RuleList<'_>) -> String>;
 /// The forms of the list of rules.
 pub(crate) const RULE_LISTS: &[RulesFormat] = &[
     OutputFormat::plain("human", "For people", rule_list::render_human),

@@ -1,11 +1,12 @@
 //! The settings of a run: the nearest `abide.toml` upward, and what the command line adds.
 
+mod bases;
 mod dependency_mounts;
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use abide_lint::{Accepted, Config, ConfigError, Lock, Preset, find_nearest};
+use abide_lint::{Accepted, Config, ConfigError, ConfigTexts, Lock, Preset, find_nearest};
 use abide_source::{
     ACCEPTED, CONFIG, LOCK, LinkLimits, Source, SourceError, SourceOptions, Timeline, is_committed,
     is_config, is_packed, list_config_paths, read_limited,
@@ -15,6 +16,9 @@ use abide_syntax::Span;
 use crate::args::{Global, HistoryArgs, JudgeArgs, TreeArgs};
 use crate::error::Error;
 use crate::render::{TextFile, render_config_errors};
+use bases::BaseReading;
+use bases::read_with_bases;
+pub(crate) use bases::read_with_pinned_bases;
 
 /// The configuration of a run, and where its tree is.
 pub(crate) struct Settings {
@@ -22,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) config: Config,
     /// The text of `abide.toml`, if there is one.
     pub(crate) file: Option<TextFile>,
+    /// That text, and those that it builds on.
+    pub(crate) texts: Option<ConfigTexts>,
     /// The folder of the tree: that of `abide.toml`, else SOURCE, else the current folder.
     pub(crate) folder: PathBuf,
     /// What an archive holds of the settings, if the tree is in one.
@@ -51,7 +57,12 @@ impl Settings {
         source: Option<&str>,
         color: bool,
     ) -> Result<Settings, Error> {
-        Settings::read_for(global, source, false, color)
+        Settings::read_for(global, source, false, color, BaseReading::Pinned)
+    }
+
+    /// Reads the configuration for a command that brings or pins what it builds on.
+    pub(crate) fn read_unpinned(global: &Global, color: bool) -> Result<Settings, Error> {
+        Settings::read_for(global, None, false, color, BaseReading::AsFound)
     }
 
     /// Reads the configuration for some files and folders of one tree.
@@ -62,7 +73,13 @@ impl Settings {
     ) -> Result<Settings, Error> {
         let parts = judge.parts();
         let is_typed = judge.stdin_filepath.is_some();
-        let mut settings = Settings::read_for(global, parts.first().copied(), is_typed, color)?;
+        let mut settings = Settings::read_for(
+            global,
+            parts.first().copied(),
+            is_typed,
+            color,
+            BaseReading::Pinned,
+        )?;
         if parts.len() > 1 || is_typed {
             settings.focus_on_parts(&parts)?;
         }
@@ -115,6 +132,7 @@ impl Settings {
         source: Option<&str>,
         is_typed: bool,
         color: bool,
+        reading: BaseReading,
     ) -> Result<Settings, Error> {
         let current = std::env::current_dir().map_err(|error| Error::File {
             what: "cannot find the current folder".into(),
@@ -157,6 +175,7 @@ impl Settings {
             let mut settings = Settings {
                 config: restrict_to_archive(config)?,
                 file: Some(file),
+                texts: None,
                 folder: current.clone(),
                 packed,
                 focus: Vec::new(),
@@ -189,6 +208,7 @@ impl Settings {
             let mut settings = Settings {
                 config,
                 file: None,
+                texts: None,
                 folder,
                 packed,
                 focus: rooted.into_iter().collect(),
@@ -209,13 +229,15 @@ impl Settings {
         };
         let text = read_text(&path, &format_from(&path, &current), reach.as_ref())?;
         let file = TextFile { name: format_from(&path, &current), text };
-        let config = parse_config(&file, preset, color)?;
         let folder = path.parent().map_or_else(|| current.clone(), Path::to_owned);
+        let reach = LinkLimits::around(&folder, &links);
+        let (config, texts) = read_with_bases(&file, &folder, &reach, preset, reading, color)?;
         // Findings are the same whatever the current folder is.
         let file = TextFile { name: CONFIG.to_owned(), ..file };
         let mut settings = Settings {
             config,
             file: Some(file),
+            texts: Some(texts),
             folder,
             packed: None,
             focus: Vec::new(),

@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods)] // This crate reads and writes files.
 
 mod api;
+mod bases;
 pub mod dependencies;
 mod error;
 mod load;
@@ -15,6 +16,7 @@ mod steps;
 pub mod write;
 
 pub use api::Api;
+pub use bases::{LoadedConfig, OutsideBase};
 pub use error::{LoadError, NamedFileError};
 pub use load::{
     ChangedFiles, ChangedRecords, LoadedTree, ParsedFiles, Reached, load, load_beside, load_both,

@@ -6,7 +6,7 @@ use abide_source::CONFIG;
 use super::outcome::CommandOutcome;
 use crate::args::Global;
 use crate::error::Error;
-use crate::render::{RulePages, RulePagesFormat, RulesFormat};
+use crate::render::{RuleList, RulePages, RulePagesFormat, RulesFormat};
 use crate::settings::Settings;
 use crate::terminal::{style, use_error_color};
 
@@ -67,5 +67,6 @@ pub(super) fn find_rules(policy: &Policy, name: &str) -> Result<Vec<&'static Rul
 
 pub(super) fn list_rules(global: &Global, format: &RulesFormat) -> Result<CommandOutcome, Error> {
     let settings = Settings::read(global, None, use_error_color(global))?;
-    Ok(CommandOutcome::of((format.write)(&settings.config.policy)))
+    let list = RuleList { policy: &settings.config.policy, texts: settings.texts.as_ref() };
+    Ok(CommandOutcome::of((format.write)(&list)))
 }

@@ -10,8 +10,9 @@ use abide_lint::ConfigError;
 use abide_schema::{FileDecl, FileKey, FileText, SourceFile};
 use abide_source::LoadError;
 use abide_source::{
-    ACCEPTED, CONFIG, LOCK, MAX_FILE, Progress, Source, SourceError, canonicalize, is_config,
-    list_config_paths, normalize_lexically, parse_old, parse_tree, read_settings,
+    ACCEPTED, CONFIG, LOCK, LinkLimits, LoadedConfig, MAX_FILE, Progress, Source, SourceError,
+    canonicalize, is_config, list_config_paths, normalize_lexically, parse_old, parse_tree,
+    read_settings,
 };
 
 use crate::args::{Global, TreeArgs};
@@ -185,8 +186,33 @@ fn find_config_errors(global: &Global, tree: &Path) -> Option<(PathBuf, String, 
     // What cannot be read is told where the settings are read.
     let text = String::from_utf8(read_settings(&path).ok()?).ok()?;
     let preset = global.preset.as_deref().and_then(abide_lint::Preset::find);
-    let errors = abide_lint::Config::parse(&text, preset).err()?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let errors = find_base_errors(&text, folder, preset)?;
     Some((path, text, errors))
+}
+
+/// The errors in an abide.toml and in what it builds on: those of a base at its entry of `extends`.
+fn find_base_errors(
+    text: &str,
+    folder: &Path,
+    preset: Option<abide_lint::Preset>,
+) -> Option<Vec<ConfigError>> {
+    let loaded = LoadedConfig::read(CONFIG, text, folder, &LinkLimits::around(folder, &[]));
+    let texts = loaded.files;
+    let errors = match loaded.errors.is_empty() {
+        true => abide_lint::Config::read_files(&texts, preset).err()?,
+        false => loaded.errors,
+    };
+    let entry = abide_lint::Config::bases_of(&texts, 0).first().map(|it| it.1);
+    let at_entry = |error: ConfigError| match texts.locate(error.span).0.name.as_str() {
+        CONFIG => error,
+        _ => {
+            let (name, line) = texts.find_line(error.span);
+            let message = format!("{name}, line {line}: {}", error.message);
+            ConfigError { message, span: entry.unwrap_or_default(), ..error }
+        }
+    };
+    Some(errors.into_iter().map(at_entry).collect())
 }
 
 /// A path with the links of its folder resolved; the file need not exist.

@@ -36,9 +36,9 @@ pub(super) fn collect_rules() -> Vec<BufRule> {
             let is_breaking = rule.needs_baseline();
             let fails = |config: &Config| {
                 let settings = config.policy.settings(rule.defaults());
-                let levels = settings.parts.iter().map(|(level, _)| *level);
+                let levels = settings.parts.iter().map(|it| it.level);
                 // What a change breaks decides its severity: the rule says only whether it can.
-                levels.chain([settings.whole.0]).any(|level| match is_breaking {
+                levels.chain([settings.whole.level]).any(|level| match is_breaking {
                     true => level.is_some(),
                     false => level == Some(Severity::Error),
                 })

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 
 use crate::error::Error;
 use crate::render::{RenderContext, Style, TextFile, render_config_errors};
-use crate::settings::{find_preset, today};
+use crate::settings::{find_preset, read_with_pinned_bases, today};
 
 /// The options that the plugins have in common, as the other tool passes them.
 #[derive(Default)]
@@ -67,8 +67,9 @@ impl PluginPolicy {
             name: path.display().to_string(),
             text: decode_text(path, read_limited(path))?,
         };
-        terms.config = Config::parse(&file.text, preset)
-            .map_err(|errors| Error::Config(render_config_errors(&errors, &file, false)))?;
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        terms.config = read_with_pinned_bases(&file, folder, preset)?;
         terms.file = Some(file);
         let beside = |name: &str| {
             let path = path.with_file_name(name);

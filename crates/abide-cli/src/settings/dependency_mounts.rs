@@ -4,7 +4,7 @@ use std::path::Path;
 
 use abide_lint::{ConfigError, DependencyOrigin, Lock};
 use abide_source::dependencies::{Machine, ResolvedDependency, TreePlace, resolve_dependencies};
-use abide_source::{ImportMount, LOCK, MountedFiles, Source, SourceOptions};
+use abide_source::{ImportMount, LOCK, LoadedConfig, MountedFiles, Source, SourceOptions};
 
 use super::Settings;
 use crate::error::Error;
@@ -89,5 +89,25 @@ impl Settings {
         let lock = Lock::parse(&file.text)
             .map_err(|errors| Error::Config(render_config_errors(&errors, &file, self.color)))?;
         Ok((Some(file.text.into_bytes()), lock))
+    }
+
+    /// The files of a dependency that `extends` names, by their paths there.
+    pub(crate) fn list_base_files(&self, dependency: &str) -> Vec<String> {
+        let Some(texts) = &self.texts else { return Vec::new() };
+        let entries = abide_lint::Config::bases_of(texts, 0).into_iter();
+        let inner = entries.filter_map(|(written, _)| {
+            let rest = written.strip_prefix("dep:")?.strip_prefix(dependency)?;
+            rest.strip_prefix('/').map(str::to_owned)
+        });
+        inner.collect()
+    }
+
+    /// The names and texts of the bases that are not in the tree, as they are now.
+    pub(crate) fn read_outside_bases(&self) -> Vec<(String, String)> {
+        let Some(file) = &self.file else { return Vec::new() };
+        let links = self.links(&self.folder);
+        let loaded = LoadedConfig::read(&file.name, &file.text, &self.folder, &links);
+        let text = |it: &abide_source::OutsideBase| loaded.files.file(it.file).text.clone();
+        loaded.outside.iter().map(|it| (it.name.clone(), text(it))).collect()
     }
 }

@@ -14,6 +14,7 @@ mod deps;
 mod determinism;
 mod edition;
 mod exceptions;
+mod extends;
 mod first_hour;
 mod fix;
 mod format;

@@ -125,6 +125,7 @@ fn message(command: &str, line: &Value) -> &'static str {
         ("element", _) => "HistoryElement",
         ("rule", _) => "RuleEntry",
         ("example", _) => "RuleExample",
+        ("value", "rules") => "ConfigValue",
         ("calendar", _) => "CalendarStatus",
         ("simulation", _) => "Simulation",
         ("fleet", _) => "FleetMajors",

@@ -65,7 +65,7 @@ pub(super) fn vendor(
     global: &Global,
     request: &VendorRequest<'_>,
 ) -> Result<CommandOutcome, Error> {
-    let mut settings = Settings::read(global, None, use_error_color(global))?;
+    let mut settings = Settings::read_unpinned(global, use_error_color(global))?;
     if settings.file.is_none() {
         let message = format!("there is no {CONFIG} here: `abide init` writes one");
         return Err(Error::Usage(message));
@@ -74,7 +74,7 @@ pub(super) fn vendor(
     let _guard = lock_exclusively(&settings.folder, global)?;
     if let Some(folder) = request.into {
         move_folder(global, &settings, folder)?;
-        settings = Settings::read(global, None, use_error_color(global))?;
+        settings = Settings::read_unpinned(global, use_error_color(global))?;
     }
     let is_named =
         |it: &&ConfigDependency| request.names.is_empty() || request.names.contains(&it.name);
@@ -84,13 +84,14 @@ pub(super) fn vendor(
     for round in 0..MAX_ROUNDS {
         let is_update = request.is_update && round == 0;
         VendorRound { global, settings: &settings, is_update }.run(&wanted, &mut brought)?;
-        settings = Settings::read(global, None, use_error_color(global))?;
+        settings = Settings::read_unpinned(global, use_error_color(global))?;
         wanted = find_well_known(global, &settings)?;
         wanted.retain(|it| !brought.failed.contains(&it.name));
         if wanted.is_empty() {
             break;
         }
     }
+    pin_bases(&settings, request.is_update, &mut brought)?;
     note_missing(global, &settings)?;
     if brought.said.is_empty() && brought.troubles.is_empty() {
         brought.said.push_str("every dependency is here\n");
@@ -203,7 +204,8 @@ impl VendorRound<'_> {
             Some(pin) => pin.commit.clone(),
             None => wanted.rev.clone(),
         };
-        let place = |path: &str| place_file(path, wanted, dependency);
+        let bases = self.settings.list_base_files(name);
+        let place = |path: &str| place_file(path, wanted, dependency, &bases);
         let fetched = fetch_files(&wanted.url, &rev, base, &place).map_err(fail)?;
         let count = fetched.files.iter().filter(|it| it.path.ends_with(".proto")).count();
         if fetched.files.iter().all(|it| is_licence(&it.path)) {
@@ -260,6 +262,7 @@ fn place_file(
     path: &str,
     wanted: &WantedRepository,
     dependency: &ConfigDependency,
+    bases: &[String],
 ) -> Option<String> {
     if is_licence(path) {
         return Some(path.to_owned());
@@ -276,7 +279,8 @@ fn place_file(
     };
     let is_chosen = dependency.paths.is_empty() || dependency.paths.iter().any(is_at);
     let is_safe = inner.split('/').all(|part| !part.is_empty() && part != ".." && part != ".git");
-    (inner.ends_with(".proto") && is_chosen && is_safe).then(|| inner.to_owned())
+    let is_wanted = inner.ends_with(".proto") && is_chosen || bases.iter().any(|it| it == inner);
+    (is_wanted && is_safe).then(|| inner.to_owned())
 }
 
 fn describe_brought(
@@ -377,6 +381,33 @@ fn find_well_known(global: &Global, settings: &Settings) -> Result<Vec<ConfigDep
         }
     }
     Ok(name_repositories(known, repositories))
+}
+
+/// Records the files outside of the tree that the configuration builds on: all of them with
+/// `update`, else those that are not recorded yet.
+fn pin_bases(
+    settings: &Settings,
+    is_update: bool,
+    brought: &mut BroughtDependencies,
+) -> Result<(), Error> {
+    let (old, lock) = settings.read_own_lock()?;
+    let mut pinned = lock.clone();
+    let outside = settings.read_outside_bases();
+    let is_kept = |name: &str| !is_update && lock.has_base(name);
+    if outside.iter().all(|(name, _)| is_kept(name)) && !is_update {
+        return Ok(());
+    }
+    let changed = outside.iter().filter(|(name, text)| !lock.is_base(name, text.as_bytes()));
+    for (name, _) in changed {
+        brought.said += &format!("{name} is pinned in {LOCK}\n");
+    }
+    pinned.set_bases(outside.iter().map(|(name, text)| (name.as_str(), text.as_bytes())));
+    if pinned == lock {
+        return Ok(());
+    }
+    let mut files = FolderChanges::default();
+    files.0.insert(LOCK.to_owned(), (old, Some(pinned.to_string().into_bytes())));
+    files.write(&settings.folder)
 }
 
 /// Says which imports are still missing.
