@@ -7,6 +7,7 @@ mod exceptions;
 mod floors;
 mod instance_tables;
 mod own_rules;
+mod plugin_tables;
 mod policy_tables;
 mod rule_levels;
 mod settings_list;

@@ -41,10 +41,11 @@ pub use config::{
 };
 pub use drawing::view::GraphView;
 pub use engine::{
-    CarriedFile, EditionRequest, EditionResult, ExampleResult, FixRequest, FixResult, RefusedFix,
-    carry_to_edition, check, check_early_release, check_instances, check_lossy_release,
-    check_translations, find_objections, find_upgrade_blockers, fix, join_releases, new_errors,
-    plan_versions, record_made_versions, run_rule_examples,
+    CarriedFile, DescriptorPlace, EditionRequest, EditionResult, ExampleResult, FixRequest,
+    FixResult, NoSuchPlace, PluginAnnotation, RefusedFix, build_plugin_finding, carry_to_edition,
+    check, check_early_release, check_instances, check_lossy_release, check_translations,
+    find_objections, find_upgrade_blockers, fix, join_releases, new_errors, plan_versions,
+    record_made_versions, run_rule_examples,
 };
 pub use exceptions::{format_waiver, is_waivable};
 pub use finding::{
@@ -75,9 +76,9 @@ pub use own_rules::{
     list_fact_types,
 };
 pub use policy::{
-    BreakingPolicy, ConfigFiles, ConfigPattern, ConfigWaiver, DependencyPolicy, DeprecationPolicy,
-    Edge, FindingScope, LintPolicy, OptionOrder, PackagePolicy, Policy, Preset, Removal,
-    RuleSetting, RuleSettings, SecurityFix, WaiverTarget,
+    BreakingPolicy, CheckPlugin, ConfigFiles, ConfigPattern, ConfigWaiver, DependencyPolicy,
+    DeprecationPolicy, Edge, FindingScope, LintPolicy, OptionOrder, PackagePolicy, PluginValue,
+    Policy, Preset, Removal, RuleSetting, RuleSettings, SecurityFix, WaiverTarget,
 };
 pub use rule::{ChangeCheck, Check, Context, Report, Rule, Sink};
 pub use rules::{

@@ -1,11 +1,13 @@
 //! The policy of a tree, as values: all that `abide.toml` can set.
 
+mod check_plugin;
 mod deprecation_policy;
 mod lint_policy;
 mod policy;
 mod preset;
 mod severities;
 
+pub use check_plugin::{CheckPlugin, PluginValue};
 pub use deprecation_policy::{DeprecationPolicy, Removal};
 pub(crate) use lint_policy::LintPart;
 pub use lint_policy::LintPolicy;

@@ -6,7 +6,7 @@ mod report;
 mod rule;
 
 pub(crate) use carried_by_calls::Sender;
-pub(crate) use declared::{declare_rule, declared_rule};
+pub(crate) use declared::{declare_plugin_rule, declare_rule, declared_rule};
 pub use report::Report;
 pub use rule::{ChangeCheck, Check, Context, Rule, Sink};
 pub(crate) use rule::{Group, InstanceCheck, InstanceContext};

@@ -1,8 +1,8 @@
 //! Every rule, in the order of ids.
 
 use crate::finding::Applied;
-use crate::policy::Policy;
-use crate::rule::{Rule, declared_rule};
+use crate::policy::{CheckPlugin, Policy};
+use crate::rule::{Rule, declare_plugin_rule, declared_rule};
 
 /// Declares a module for each `rules/<id>.rs` and lists what they declare.
 macro_rules! rules {
@@ -301,7 +301,14 @@ pub fn rules_of(policy: &Policy) -> impl Iterator<Item = &'static Rule> {
 /// The rule of a policy with this id.
 pub fn find_rule_of(policy: &Policy, id: &str) -> Option<&'static Rule> {
     let declared = || policy.own_rules.iter().map(|it| declared_rule(*it));
-    find_rule(id).or_else(|| declared().find(|it| it.id == id))
+    let own = || declared().find(|it| it.id == id);
+    find_rule(id).or_else(own).or_else(|| find_plugin_rule(&policy.plugins, id))
+}
+
+/// The rule of a plugin with this id. Only the plugin knows which it has.
+pub(crate) fn find_plugin_rule(plugins: &[CheckPlugin], id: &str) -> Option<&'static Rule> {
+    let plugin = plugins.iter().find(|it| it.has_rule(id))?;
+    Some(declare_plugin_rule(id, plugin.severity))
 }
 
 /// The fix that the findings of a rule can have.

@@ -86,6 +86,10 @@ pub(crate) struct JudgeArgs {
     /// on packages that import them; the rest of the tree is not read
     #[arg(long)]
     pub(crate) changed: bool,
+    /// Run the plugins that abide.toml names: programs that come with the tree. The environment
+    /// variable ABIDE_ALLOW_PLUGINS=1 does the same
+    #[arg(long)]
+    pub(crate) allow_plugins: bool,
     /// The format of the report
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(REPORTS))]
     pub(crate) format: &'static ReportFormat,

@@ -3,6 +3,7 @@
 
 mod inputs;
 mod outputs;
+mod plugins;
 mod request;
 
 pub(super) use self::inputs::CheckInputs;

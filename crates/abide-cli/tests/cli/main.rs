@@ -6,6 +6,7 @@ mod book;
 mod breaking;
 mod bump;
 mod changed;
+mod check_plugins;
 mod config;
 mod contract;
 mod copies;

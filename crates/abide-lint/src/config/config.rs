@@ -238,6 +238,7 @@ fn read(
         "instances",
         "rules",
         "rule",
+        "plugin",
         "override",
         "waiver",
         "security-fix",
@@ -258,6 +259,8 @@ fn read(
     }
     let mut parts = Vec::new();
     // Instances name APIs, and most keys rules, wherever those stand.
+    let plugins = root.get("plugin").map(|item| reader.plugins(item));
+    config.policy.plugins.extend(plugins.unwrap_or_default());
     let declared = root.get("rule").map(|item| reader.declared_rules(item));
     config.policy.own_rules.extend(declared.unwrap_or_default());
     if !is_base {
@@ -280,7 +283,7 @@ fn read(
                 }
             }
             // Already read: the other keys change the preset, and name APIs and rules.
-            "preset" | "api" | "rule" => {}
+            "preset" | "api" | "plugin" | "rule" => {}
             "instances" => config.instances = reader.instances(item, &config.apis),
             "roots" => {
                 (config.roots, config.root_spans) = reader.strings(item).into_iter().unzip();

@@ -146,7 +146,7 @@ impl TomlReader<'_> {
         found
     }
 
-    fn rule_severity(&mut self, item: &Item) -> Option<Option<Severity>> {
+    pub(super) fn rule_severity(&mut self, item: &Item) -> Option<Option<Severity>> {
         let words = [
             ("error", Some(Severity::Error)),
             ("warning", Some(Severity::Warning)),

@@ -10,9 +10,9 @@ use toml_edit::{Item, TableLike, Value};
 use super::floors::{LevelEntry, LevelFloor, SectionFloor};
 use crate::calendar::parse_date;
 use crate::finding::ConfigError;
-use crate::policy::{ConfigFiles, ConfigPattern};
+use crate::policy::{CheckPlugin, ConfigFiles, ConfigPattern};
 use crate::rule::Rule;
-use crate::rules::{RULES, find_rule};
+use crate::rules::{RULES, find_plugin_rule, find_rule};
 use crate::wording::suggest;
 
 /// Reads values, and keeps what is wrong with them.
@@ -32,6 +32,8 @@ pub(super) struct TomlReader<'s> {
     pub(super) element_patterns: Vec<ConfigPattern>,
     /// The options that `[options]` names.
     pub(super) option_keys: Vec<(String, Span)>,
+    /// The plugins that the text names.
+    pub(super) plugins: Vec<CheckPlugin>,
     /// The rules that the text declares.
     pub(super) own_rules: Vec<&'static Rule>,
     /// The lists of files and folders.
@@ -240,7 +242,8 @@ impl TomlReader<'_> {
         others: impl Iterator<Item = &'static str>,
     ) -> Option<&'static Rule> {
         let own = self.own_rules.iter().copied();
-        let rule = find_rule(id).or_else(|| own.clone().find(|it| it.id == id));
+        let of_plugin = || find_plugin_rule(&self.plugins, id);
+        let rule = find_rule(id).or_else(|| own.clone().find(|it| it.id == id)).or_else(of_plugin);
         if rule.is_none() {
             let help =
                 suggest(id, RULES.iter().copied().chain(own).map(|rule| rule.id).chain(others))

@@ -69,6 +69,8 @@ fn run_pipeline<'t>(
         findings.extend(thawed.into_iter().filter(|it| is_rule_on(policy, it)));
     }
     findings.extend(check_imported_types(&context, options));
+    // They compare what this run compares; one without changes has none of them.
+    findings.extend(options.plugins.into_iter().flatten().cloned());
     let trees = options.baseline.zip(options.bump_baseline);
     let mut release = trees.map(|(old, released)| LastRelease::of(old, released));
     exempt_work_in_progress(&context, release.as_mut(), &mut findings);
@@ -138,6 +140,7 @@ fn run_pipeline<'t>(
         options.scope.has(rule)
             && policy.runs(rule.defaults())
             && !matches!(rule.check, Check::Instance(_))
+            && (options.plugins.is_some() || !matches!(rule.check, Check::Plugin))
             && (options.baseline.is_some() || !rule.needs_baseline())
             && (asks_versions || rule.id != rules::VERSION_NOT_BUMPED.id)
     };
@@ -219,6 +222,7 @@ pub(super) fn check_since_release<'t>(
         reached: None,
         changes: true,
         accepted: None,
+        plugins: None,
         ..options
     };
     run_pipeline(tree, policy, since, true)

@@ -37,7 +37,8 @@ pub(super) fn run_rules<'t>(context: &Context<'t>, rules: &[&'static Rule]) -> V
                 | Check::Element(_)
                 | Check::Annotated(_)
                 | Check::Instance(_)
-                | Check::Own(_) => {}
+                | Check::Own(_)
+                | Check::Plugin => {}
             }
             sink.into_findings()
         });
@@ -179,7 +180,8 @@ fn check_file<'t>(context: &Context<'t>, rules: &[&'static Rule], file: File<'t>
             | Check::Baseline(_)
             | Check::Change(_)
             | Check::Instance(_)
-            | Check::Own(_) => {}
+            | Check::Own(_)
+            | Check::Plugin => {}
         }
         findings.extend(sink.into_findings());
     }

@@ -8,6 +8,7 @@ use jiff::civil::Date;
 
 use super::accepted::Accepted;
 use super::feature_files::FeatureFile;
+use crate::finding::Finding;
 use crate::lock::Records;
 
 /// The inputs of a run besides the tree and the policy.
@@ -46,6 +47,8 @@ pub struct Options<'a> {
     pub reached: Option<&'a BTreeSet<Box<str>>>,
     /// The lists of features in the tree.
     pub features: &'a [FeatureFile],
+    /// What plugins found; `None` if none of them ran.
+    pub plugins: Option<&'a [Finding]>,
 }
 
 impl Options<'_> {
@@ -67,6 +70,7 @@ impl Options<'_> {
             partial: false,
             reached: None,
             features: &[],
+            plugins: None,
         }
     }
 }

@@ -8,6 +8,7 @@ use abide_syntax::Span;
 use abide_upgrade::{UpgradePolicy, UpgradeSettings, collect_names_in_paths};
 use jiff::civil::Date;
 
+use super::check_plugin::CheckPlugin;
 use super::deprecation_policy::{DeprecationPolicy, Removal};
 use super::lint_policy::LintPolicy;
 use super::severities::{Choice, FindingScope, JudgedChange, Layer, Layers, Levels, RuleSettings};
@@ -40,6 +41,8 @@ pub struct Policy {
     pub option_keys: Vec<(String, Span)>,
     /// The rules that `abide.toml` declares: `[[rule]]`.
     pub own_rules: Vec<OwnRuleId>,
+    /// The programs that check as plugins of buf do: `[[plugin]]`.
+    pub plugins: Vec<CheckPlugin>,
     /// Reasoned exceptions: `[[waiver]]`.
     pub waivers: Vec<ConfigWaiver>,
     /// Which changes are security fixes: `[[security-fix]]`.

@@ -108,6 +108,8 @@ pub enum Check {
     Annotated(for<'t> fn(&Context<'t>, Element<'t>, &mut Sink)),
     /// Instances of the messages of the tree.
     Instance(InstanceCheck),
+    /// A program finds it, which `abide.toml` names.
+    Plugin,
     /// What an expression of `abide.toml` is about.
     Own(&'static OwnRule),
 }

@@ -1,8 +1,11 @@
 //! The inputs of a run: everything that it reads, and the judgement of them.
 
+use std::cell::RefCell;
+
 use abide_lint::{Accepted, FeatureFile, Lock, Options, Records, Report, RuleScope};
 use abide_source::{LoadedTree, Progress, Source, load, load_both, load_old};
 
+use super::plugins::run_plugins;
 use super::request::{CheckAction, CheckRequest};
 use crate::commands::changed::{LoadedTrees, TreeChange};
 use crate::commands::fix::FixRun;
@@ -36,6 +39,8 @@ pub(in crate::commands) struct CheckInputs<'a> {
     pub(in crate::commands) selection: FindingSelection,
     pub(in crate::commands) fix_run: Option<FixRun>,
     pub(in crate::commands) sources: CheckSources,
+    /// Why plugins did not run, one phrase each.
+    pub(in crate::commands) plugin_troubles: RefCell<Vec<String>>,
     pub(in crate::commands) trees: LoadedTrees,
     /// The tree of the last release, if it is another one than the old tree.
     pub(in crate::commands) released: Option<LoadedTree>,
@@ -177,6 +182,7 @@ impl<'a> CheckInputs<'a> {
             instances,
             bump_command,
             notes,
+            plugin_troubles: RefCell::default(),
         })
     }
 
@@ -200,12 +206,18 @@ impl<'a> CheckInputs<'a> {
             partial: settings.is_part(),
             reached: self.trees.reached.as_ref(),
             features: &self.features,
+            plugins: None,
         }
     }
 
     /// Judges the trees and the instances.
     pub(in crate::commands) fn judge(&self) -> Report {
-        let (settings, options) = (self.request.settings, self.options());
+        let CheckRequest { judge, settings, .. } = *self.request;
+        let mut options = self.options();
+        let tree = &self.trees.loaded.tree;
+        let ran = run_plugins(settings, judge.allow_plugins, tree, options.baseline);
+        options.plugins = ran.findings.as_deref();
+        self.plugin_troubles.replace(ran.troubles);
         let mut report =
             abide_lint::check(&self.trees.loaded.tree, &settings.config.policy, options);
         report.append(self.instances.judge(settings, options.as_of, options.accepted), 0);

@@ -123,6 +123,7 @@ impl CheckInputs<'_> {
         print_notes(global, &notes);
         let mut troubles = read_errors(&trees.loaded);
         troubles.extend(trees.baseline.iter().chain(&released).flat_map(baseline_read_errors));
+        troubles.extend(self.plugin_troubles.into_inner());
         leave_to_exit((trees, released));
         Ok(CommandOutcome { failed, troubles, files, ..CommandOutcome::of(text) })
     }
