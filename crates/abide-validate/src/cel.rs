@@ -24,6 +24,7 @@ mod literal;
 mod parser;
 mod patterns;
 mod standard;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -33,12 +34,12 @@ use std::ops::Range;
 
 use abide_schema::Tree;
 
-pub use self::evaluate::{Library, Outcome};
+pub use self::evaluate::Library;
 use self::functions::FunctionSet;
 pub use self::host::{HostMember, HostType, HostValue};
 pub use self::patterns::PatternCache;
 pub use self::types::CelType;
-pub use self::value::{CelValue, Held};
+pub use self::value::{CelValue, Held, Outcome};
 
 /// A name that is not known, and those that are.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +86,7 @@ pub(crate) fn check_type(
 
 /// Returns a value as a text shows it: a list with commas between its items, an element by its name.
 pub fn show_value(value: &CelValue<'_>) -> Result<String, String> {
-    format::show(value, &evaluate::StepBudget::new(evaluate::MAX_STEPS))
+    format::show(value, &steps::StepBudget::new(steps::MAX_STEPS))
 }
 
 /// An expression that compiles.
@@ -152,7 +153,7 @@ impl Program {
         library: &dyn Library,
         variables: &[(&str, CelValue<'v>)],
     ) -> (Outcome<'v>, usize) {
-        let most = evaluate::MAX_STEPS;
+        let most = steps::MAX_STEPS;
         let mut run = evaluate::Evaluation::new(tree, library, variables.to_vec(), most);
         let outcome = run.evaluate(&self.expr);
         (outcome, most - run.steps_left())

@@ -2,7 +2,6 @@
 //!
 //! Source: <https://github.com/google/cel-spec/blob/master/doc/langdef.md>, "Evaluation".
 
-use std::cell::Cell;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -11,14 +10,9 @@ use abide_schema::Tree;
 use super::ast::{Expr, ExprKind};
 use super::functions::is_function;
 use super::standard;
+use super::steps::StepBudget;
 use super::types::{find_enum_value, find_message};
-use super::value::{CelValue, construct_message};
-
-/// The most steps of one evaluation: comprehensions inside of each other multiply.
-pub(super) const MAX_STEPS: usize = 1_000_000;
-
-/// The value of an expression, or in one phrase why it gives none.
-pub type Outcome<'v> = Result<CelValue<'v>, String>;
+use super::value::{CelValue, Outcome, construct_message};
 
 /// Functions besides those of the language.
 pub trait Library {
@@ -40,25 +34,6 @@ pub(super) struct Evaluation<'e, 'v> {
     steps: StepBudget,
 }
 
-/// The work that may still be done.
-pub(super) struct StepBudget(Cell<usize>);
-
-impl StepBudget {
-    pub(super) fn new(steps: usize) -> StepBudget {
-        StepBudget(Cell::new(steps))
-    }
-
-    /// Takes so many steps.
-    pub(super) fn take(&self, count: usize) -> Result<(), String> {
-        let Some(left) = self.0.get().checked_sub(count) else {
-            self.0.set(0);
-            return Err("it takes too long to evaluate".to_owned());
-        };
-        self.0.set(left);
-        Ok(())
-    }
-}
-
 impl<'e, 'v> Evaluation<'e, 'v> {
     pub(super) fn new(
         tree: &'e Tree,
@@ -71,7 +46,7 @@ impl<'e, 'v> Evaluation<'e, 'v> {
 
     /// Returns how many steps may still be taken.
     pub(super) fn steps_left(&self) -> usize {
-        self.steps.0.get()
+        self.steps.left()
     }
 
     /// The value of an expression that was checked. The parser limits how deep it nests.

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use abide_schema::Tree;
 
-use super::evaluate::{Outcome, StepBudget};
-use super::value::CelValue;
+use super::steps::StepBudget;
+use super::value::{CelValue, Outcome};
 
 pub(super) fn call<'v>(
     tree: &Tree,

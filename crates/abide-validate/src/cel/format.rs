@@ -1,8 +1,8 @@
 //! The function `format`, and values as texts show them.
 
-use super::evaluate::{Outcome, StepBudget};
 use super::standard;
-use super::value::CelValue;
+use super::steps::StepBudget;
+use super::value::{CelValue, Outcome};
 
 /// The most characters of a text that is made of values.
 const MAX_TEXT: usize = 100_000;

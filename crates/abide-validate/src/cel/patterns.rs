@@ -6,8 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::CelError;
 use super::ast::{Expr, ExprKind};
-use super::evaluate::Outcome;
-use super::value::CelValue;
+use super::value::{CelValue, Outcome};
 use crate::sets::{Pattern, from_re2};
 
 /// The most patterns that are kept: an expression can make one of every name of a tree.

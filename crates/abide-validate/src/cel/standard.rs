@@ -4,10 +4,10 @@ use abide_schema::Tree;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-use super::evaluate::{Outcome, StepBudget};
 use super::extensions;
 use super::format::format_text;
-use super::value::CelValue;
+use super::steps::StepBudget;
+use super::value::{CelValue, Outcome};
 
 const NANOS: i128 = 1_000_000_000;
 /// The farthest from zero that a duration or a timestamp may be, in nanoseconds: 10,000 years.

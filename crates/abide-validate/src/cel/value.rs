@@ -7,13 +7,16 @@ use std::sync::Arc;
 use abide_schema::value::{self, Codec, Value, default_of};
 use abide_schema::{Cardinality, Field, FieldId, MessageId, Presence, Scalar, Tree, Type};
 
-use super::evaluate::StepBudget;
 use super::host::HostValue;
+use super::steps::StepBudget;
 use super::types::CelType;
 
 const NANOS: i128 = 1_000_000_000;
 /// The most parts that are compared where no evaluation counts them.
 const MAX_COMPARED: usize = 100_000;
+
+/// The value of an expression, or in one phrase why it gives none.
+pub type Outcome<'v> = Result<CelValue<'v>, String>;
 
 /// The value of an expression.
 #[derive(Clone, Debug)]
