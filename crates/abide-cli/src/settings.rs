@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use abide_lint::{Accepted, Config, ConfigError, ConfigTexts, Lock, Preset, find_nearest};
 use abide_source::{
     ACCEPTED, CONFIG, LOCK, LinkLimits, Source, SourceError, SourceOptions, Timeline, is_committed,
-    is_config, is_packed, list_config_paths, read_limited,
+    is_config, is_packed, list_config_paths, list_old_trees, read_limited,
 };
 use abide_syntax::Span;
 
@@ -388,8 +388,7 @@ impl Settings {
         tree: &TreeArgs,
         notes: &mut Vec<String>,
     ) -> Result<Option<Source>, Error> {
-        let configured = [&self.config.against, &self.config.bump_against];
-        let is_configured = configured.into_iter().any(|it| it.as_deref() == Some(spec));
+        let is_configured = self.find_key(spec).is_some();
         match self.open_old_tree(spec, tree) {
             Err(Error::Source(SourceError::NoCommitYet { .. })) if is_configured => {
                 notes.push(format!("there is no commit yet, so nothing is compared with {spec}"));
@@ -413,12 +412,8 @@ impl Settings {
 
     fn open_old_tree(&self, spec: &str, tree: &TreeArgs) -> Result<Source, Error> {
         let judged = tree.source.as_deref().and_then(|spec| spec.strip_prefix("git:"));
-        let configured =
-            [("against", &self.config.against), ("bump-against", &self.config.bump_against)];
-        for (key, value) in configured {
-            if value.as_deref() == Some(spec) && !spec.starts_with("git:") {
-                self.check_inside(key, spec)?;
-            }
+        if let Some(key) = self.find_key(spec).filter(|_| !spec.starts_with("git:")) {
+            self.check_inside(key, spec)?;
         }
         let named = self.resolve_named_imports(&tree.import_path);
         self.check_import_paths(&named)?;
@@ -442,14 +437,32 @@ impl Settings {
         else {
             return error;
         };
-        let config = &self.config;
-        let keys = [("bump-against", &config.bump_against), ("against", &config.against)];
-        let key = keys.into_iter().find(|(_, value)| value.as_deref() == Some(spec));
-        let way_out = match key {
-            Some((key, _)) => format!("remove `{key}` from {CONFIG}"),
+        let way_out = match self.find_key(spec) {
+            Some(key) => format!("remove `{key}` from {CONFIG}"),
             None => "run `abide check` or `abide bump` without it".to_owned(),
         };
         Error::Usage(format!("{error}; until it exists, {way_out}"))
+    }
+
+    /// The key of `abide.toml` that names an old tree.
+    fn find_key(&self, spec: &str) -> Option<&'static str> {
+        let Config { against, bump_against, .. } = &self.config;
+        if bump_against.as_deref() == Some(spec) {
+            return Some("bump-against");
+        }
+        against.iter().any(|it| it == spec).then_some("against")
+    }
+
+    /// Lists the old trees that these sources name, else those of `abide.toml`; the newest last.
+    pub(crate) fn list_old_trees(&self, named: &[String]) -> Vec<String> {
+        let specs = if named.is_empty() { &self.config.against } else { named };
+        let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
+        list_old_trees(&specs, self.own.as_ref().unwrap_or(&self.folder))
+    }
+
+    /// The last release, as `abide.toml` names it.
+    pub(crate) fn find_last_release(&self) -> Option<String> {
+        self.config.bump_against.clone().or_else(|| self.list_old_trees(&[]).pop())
     }
 
     /// Whether only a part of the configured tree is judged.
@@ -702,9 +715,8 @@ fn restrict_to_archive(mut config: Config) -> Result<Config, Error> {
         )));
     }
     // A path counts from the folder of the configuration, and that is not on disk.
-    for key in [&mut config.against, &mut config.bump_against] {
-        *key = key.take().filter(|it| it.starts_with("git:"));
-    }
+    config.against.retain(|it| it.starts_with("git:"));
+    config.bump_against = config.bump_against.take().filter(|it| it.starts_with("git:"));
     Ok(config)
 }
 

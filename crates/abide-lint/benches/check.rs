@@ -37,7 +37,7 @@ fn main() {
     });
     let changes = abide_lint::check(&edited, &policy, since).findings;
     group.bench_function("dependents", |bencher| {
-        let find = |changes: &mut Vec<Finding>| find_dependents(changes, &edited, Some(&tree));
+        let find = |changes: &mut Vec<Finding>| find_dependents(changes, &edited, Some(&tree), &[]);
         bencher.iter_batched_ref(|| changes.clone(), find, BatchSize::LargeInput);
     });
     group.finish();

@@ -18,6 +18,7 @@ mod made_versions;
 mod missing_imports;
 mod new_errors;
 mod old_elements;
+mod older_trees;
 mod order;
 mod own_rules;
 mod pipeline;

@@ -3,6 +3,7 @@
 mod accepted;
 mod feature_files;
 mod instance_set;
+mod old_tree;
 mod options;
 mod runtime_overrides;
 
@@ -10,6 +11,7 @@ pub use accepted::Accepted;
 pub use feature_files::FeatureFile;
 pub(crate) use feature_files::{is_reverse_dns, names};
 pub use instance_set::{ApiRelease, InstanceFile, InstanceOptions, InstanceSet};
+pub use old_tree::{OldTree, find_old_file};
 pub use options::{Options, RuleScope};
 pub(crate) use runtime_overrides::{
     Decision, ENABLE_ALL, FAIL_ON_ANY, FEATURE, bootstrap_of, runtime_resources,

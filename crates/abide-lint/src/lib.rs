@@ -49,14 +49,14 @@ pub use engine::{
 };
 pub use exceptions::{format_waiver, is_waivable};
 pub use finding::{
-    Applied, Bump, ChangeFacts, ConfigError, Dependent, DeprecationAnswer, DeprecationError,
-    DeprecationNotice, EditionObstacle, EditionObstacleReason, Exception, ExceptionKind, Finding,
-    FindingLabel, Fix, FixEdit, Gone, Group, Impact, Location, Origin, RuleDefaults, Severity,
-    deprecate,
+    Applied, BrokenBaseline, Bump, ChangeFacts, ConfigError, Dependent, DeprecationAnswer,
+    DeprecationError, DeprecationNotice, EditionObstacle, EditionObstacleReason, Exception,
+    ExceptionKind, Finding, FindingLabel, Fix, FixEdit, Gone, Group, Impact, Location, Origin,
+    RuleDefaults, Severity, deprecate,
 };
 pub use inputs::{
-    Accepted, ApiRelease, FeatureFile, InstanceFile, InstanceOptions, InstanceSet, Options,
-    Overrides, RuleScope, RuntimeSetting, declared_layers,
+    Accepted, ApiRelease, FeatureFile, InstanceFile, InstanceOptions, InstanceSet, OldTree,
+    Options, Overrides, RuleScope, RuntimeSetting, declared_layers, find_old_file,
 };
 pub use instances::{UsableDeprecation, usable_deprecations};
 pub use lifecycle::{
@@ -76,9 +76,9 @@ pub use own_rules::{
     list_fact_types,
 };
 pub use policy::{
-    BreakingPolicy, CheckPlugin, ConfigFiles, ConfigPattern, ConfigWaiver, DependencyPolicy,
-    DeprecationPolicy, Edge, FindingScope, LintPolicy, OptionOrder, PackagePolicy, PluginValue,
-    Policy, Preset, Removal, RuleSetting, RuleSettings, SecurityFix, WaiverTarget,
+    BreakingPolicy, CheckPlugin, Compatibility, ConfigFiles, ConfigPattern, ConfigWaiver,
+    DependencyPolicy, DeprecationPolicy, Edge, FindingScope, LintPolicy, OptionOrder, PackagePolicy,
+    PluginValue, Policy, Preset, Removal, RuleSetting, RuleSettings, SecurityFix, WaiverTarget,
 };
 pub use rule::{ChangeCheck, Check, Context, Report, Rule, Sink};
 pub use rules::{

@@ -1,6 +1,7 @@
 //! The policy of a tree, as values: all that `abide.toml` can set.
 
 mod check_plugin;
+mod compatibility;
 mod deprecation_policy;
 mod lint_policy;
 mod policy;
@@ -8,6 +9,7 @@ mod preset;
 mod severities;
 
 pub use check_plugin::{CheckPlugin, PluginValue};
+pub use compatibility::Compatibility;
 pub use deprecation_policy::{DeprecationPolicy, Removal};
 pub(crate) use lint_policy::LintPart;
 pub use lint_policy::LintPolicy;

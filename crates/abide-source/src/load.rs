@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::error::LoadError;
 use crate::printable::escape_unprintable;
 use crate::progress::Progress;
-use crate::source::{Contents, DescriptorFormat, ReadProblem, Source};
+use crate::source::{Contents, DescriptorFormat, ReadProblem, Source, TextCache};
 use crate::write;
 
 pub use changed::{ChangedFiles, ChangedRecords, Reached};
@@ -126,6 +126,38 @@ pub fn load_both(
     let (new_tree, old_tree) = Tree::link_both(parsed_new.files.clone(), parsed_old.files.clone());
     let loaded = importable::with_declaring(new, parsed_new.link_loaded(|_| new_tree))?;
     Ok((loaded, parsed_old.link_loaded(|_| old_tree)))
+}
+
+/// Loads more old trees, each beside the one before it. What a tree shares with any of those before,
+/// or with the new one, is neither read nor parsed again; and what it shares with the one before is
+/// not linked again.
+pub fn load_older(
+    sources: &[Source],
+    new: (&Source, &Tree),
+    newest: Option<(&Source, &Tree)>,
+    progress: &Progress,
+) -> Result<Vec<LoadedTree>, LoadError> {
+    let collect = |tree: &Tree| tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
+    let mut before: Vec<(&Source, Vec<Arc<FileDecl>>)> = vec![(new.0, collect(new.1))];
+    before.extend(newest.map(|(source, tree)| (source, collect(tree))));
+    let mut older: Vec<LoadedTree> = Vec::new();
+    // Neighbours share the most, and the newest is loaded already.
+    for source in sources.iter().rev() {
+        progress.begin_step("reading the old trees");
+        let mut texts = TextCache::default();
+        before.iter().for_each(|(from, files)| {
+            texts.extend(from.collect_known_texts(source, files));
+        });
+        let known: Vec<Arc<FileDecl>> = before.iter().flat_map(|it| it.1.iter().cloned()).collect();
+        let mut parsed = parse_contents(source, source.read_old(&texts)?, &known, progress)?;
+        unparsed::read_as_last_parsed(source, &mut parsed);
+        progress.begin_step(format!("linking {} files", parsed.files.len()));
+        before.push((source, parsed.files.clone()));
+        let beside = older.last().map(|it| &it.tree).or(newest.map(|it| it.1)).unwrap_or(new.1);
+        older.push(parsed.link_loaded(|files| Tree::link_beside(files, beside)));
+    }
+    older.reverse();
+    Ok(older)
 }
 
 /// Reads and parses an old tree, given the files of the new one.
@@ -246,19 +278,28 @@ fn resolve_records(files: &mut [SourceFile]) -> HashMap<Arc<str>, FileText> {
 /// A file that is already parsed, or one to parse.
 type Found = Result<Arc<FileDecl>, SourceFile>;
 
-/// The files of another tree, by path.
-struct KnownFiles<'t>(HashMap<&'t str, &'t Arc<FileDecl>>);
+/// The files of other trees, by path.
+struct KnownFiles<'t>(HashMap<&'t str, Vec<&'t Arc<FileDecl>>>);
 
 impl<'t> KnownFiles<'t> {
     fn of(files: &'t [Arc<FileDecl>]) -> KnownFiles<'t> {
-        KnownFiles(files.iter().map(|file| (&*file.path, file)).collect())
+        let mut by_path: HashMap<&str, Vec<&Arc<FileDecl>>> = HashMap::new();
+        for file in files {
+            let same_path = by_path.entry(&*file.path).or_default();
+            // Most trees share most files.
+            if !same_path.iter().any(|it| Arc::ptr_eq(it, file)) {
+                same_path.push(file);
+            }
+        }
+        KnownFiles(by_path)
     }
 
     /// A known file is used again if its text is the same: parsing depends on the text alone.
     fn find(&self, files: Vec<SourceFile>) -> Vec<Found> {
-        let find = |file: SourceFile| match self.0.get(&*file.path) {
-            Some(&known) if known.is_of(&file) => Ok(Arc::clone(known)),
-            _ => Err(file),
+        let find = |file: SourceFile| {
+            let same_path = self.0.get(&*file.path).map(Vec::as_slice).unwrap_or_default();
+            let known = same_path.iter().find(|it| it.is_of(&file));
+            known.map(|it| Arc::clone(it)).ok_or(file)
         };
         files.into_par_iter().map(find).collect()
     }

@@ -59,6 +59,7 @@ pub use failure::{ReadProblem, SourceError};
 pub use git::default_branch::{DefaultBranch, default_branch, has_long_history};
 pub use git::forge::ForgeLinks;
 pub use git::index::is_committed;
+pub use git::old_trees::list_old_trees;
 pub use git::timeline::{Commit, Content, Cursor, Step, Timeline};
 pub use git::tracked_revision::{FolderFiles, TrackedRevision};
 use ignored::find_private_folder;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use abide_lint::Compatibility;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 
@@ -169,15 +170,25 @@ pub(crate) struct SelectArgs {
 /// Arguments of the commands that compare.
 #[derive(Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// Compare with this old tree; git:main... is the merge base with main
+    /// Compare with this old tree (repeatable); git:main... is the merge base with main, and
+    /// git:every(v1.*) all tags that match
     #[arg(long, value_name = "SOURCE")]
-    pub(crate) against: Option<String>,
-    /// The last release, to count the required bump from [default: the same as --against]
+    pub(crate) against: Vec<String>,
+    /// The last release, to count the required bump from [default: the newest of --against]
     #[arg(long, value_name = "SOURCE")]
     pub(crate) bump_against: Option<String>,
+    /// Which breaks are errors, as schema registries name it: `backward` if readers are upgraded
+    /// first, `forward` if writers are, `full` for both. With `-transitive` all old trees count,
+    /// without it only the newest
+    #[arg(long, value_name = "MODE", value_parser = parse_compatibility())]
+    pub(crate) compatibility: Option<String>,
     /// Report compatible changes too, as notes
     #[arg(long)]
     pub(crate) changes: bool,
+}
+
+fn parse_compatibility() -> PossibleValuesParser {
+    PossibleValuesParser::new(Compatibility::ALL.iter().map(|it| it.0))
 }
 
 /// Parses a day. The parser of dates would also take a date with a time, and drop the time.

@@ -47,6 +47,7 @@ Examples:
   abide breaking --against git:main...                       since the merge base
   abide breaking --against api-v1.tar.gz                     since an archive
   abide breaking --against git:v1.4 --changes                compatible changes too
+  abide breaking --against \"git:every(v1.*)\"                 since all releases in use
   abide breaking --against git:main... --surface wire,json   ignore generated code
   abide breaking --against git:v1.4 --format markdown        write release notes";
 

@@ -59,8 +59,7 @@ pub(super) fn bump(
              {CONFIG}"
         )));
     }
-    let config = &settings.config;
-    let against = against.or(config.bump_against.as_deref()).or(config.against.as_deref());
+    let against = against.map(str::to_owned).or_else(|| settings.find_last_release());
     let progress = Progress::new(global.quiet);
     for _ in 0..ATTEMPTS {
         let source = settings.open_source(tree)?;
@@ -72,7 +71,7 @@ pub(super) fn bump(
         if let Some(refused) = refuse_unlinked(global, &settings, &loaded, &progress) {
             return Ok(refused);
         }
-        let since = (against, from_history);
+        let since = (against.as_deref(), from_history);
         let plan = compute_plan(global, &settings, tree, &source, &loaded, since, &progress)?;
         report_missing_records(global, &plan, action);
         let rewrites = collect_rewrites(&plan, &source, &loaded)?;
@@ -161,8 +160,8 @@ fn compute_plan(
     let (released, released_lock) = release.unzip();
     let released_lock = released_lock.flatten();
     // What was recorded since the last release is not forgotten either.
-    let other = settings.config.against.as_deref().filter(|it| Some(*it) != against);
-    let earlier = other.and_then(|spec| read_lock_at(settings, tree, spec));
+    let other = settings.list_old_trees(&[]).pop().filter(|it| Some(it.as_str()) != against);
+    let earlier = other.and_then(|spec| read_lock_at(settings, tree, &spec));
     let history = if from_history {
         Some(history_dates::from_history(global, settings, tree, progress)?)
     } else {

@@ -48,6 +48,8 @@ pub(super) struct TreeChange<'a> {
     pub(super) is_compared: bool,
     /// True if another tree than the old one decides the bump.
     pub(super) has_release: bool,
+    /// True if the tree is compared with more old trees.
+    pub(super) has_older: bool,
     pub(super) settings: &'a Settings,
     pub(super) progress: &'a Progress,
 }
@@ -181,6 +183,8 @@ impl TreeChange<'_> {
             Some("an upgrade may turn a package into any other")
         } else if *version_in == VersionIn::Option {
             Some("versions are recorded in its files")
+        } else if self.has_older {
+            Some("several old trees are compared")
         } else if self.has_release {
             Some("all packages count for the bump since the last release")
         } else {

@@ -1,7 +1,7 @@
 //! `abide check`, `abide lint` and `abide breaking`.
 
 use abide_change::Surface;
-use abide_lint::{Accepted, Origin, Report, Severity};
+use abide_lint::{Accepted, Compatibility, Origin, Report, Severity};
 use abide_schema::ProblemKind;
 use abide_source::write::FileStep;
 use abide_source::{ACCEPTED, LoadedTree};
@@ -32,7 +32,7 @@ pub(super) fn check(
     compare: &CompareArgs,
     action: CheckAction,
 ) -> Result<CommandOutcome, Error> {
-    let settings = Settings::read_for_parts(global, judge, use_error_color(global))?;
+    let settings = read_settings(global, judge, compare)?;
     if let CheckAction::Accept = action {
         let left_out = match settings.is_partial() {
             true => Some("SOURCE"),
@@ -49,7 +49,7 @@ pub(super) fn check(
     let request = CheckRequest::compare(global, judge, compare, &settings, (mode, action));
     // Whoever set up a gate for a tree expects it to see what breaks.
     let is_gate = settings.file.is_some() && judge.is_whole_tree() && !judge.changed;
-    let compares = request.against.or(request.bump_against).is_some();
+    let compares = request.against.is_some() || request.bump_against.is_some();
     if is_gate && !compares && !global.quiet {
         eprint_line(
             "note: compared with no old tree, so breaking changes are not reported: set `against` \
@@ -65,7 +65,7 @@ pub(super) fn breaking(
     compare: &CompareArgs,
     surfaces: &[String],
 ) -> Result<CommandOutcome, Error> {
-    let settings = Settings::read_for_parts(global, judge, use_error_color(global))?;
+    let settings = read_settings(global, judge, compare)?;
     let what = (CheckMode::Changes, CheckAction::Report);
     let mut request = CheckRequest::compare(global, judge, compare, &settings, what);
     request.surfaces = surfaces.iter().filter_map(|name| Surface::find(name)).collect();
@@ -77,6 +77,18 @@ pub(super) fn breaking(
         ));
     }
     run(&request)
+}
+
+/// The settings of a run that compares: those of `abide.toml`, and over them the command line.
+fn read_settings(
+    global: &Global,
+    judge: &JudgeArgs,
+    compare: &CompareArgs,
+) -> Result<Settings, Error> {
+    let mut settings = Settings::read_for_parts(global, judge, use_error_color(global))?;
+    let mode = compare.compatibility.as_deref().and_then(Compatibility::find);
+    mode.into_iter().for_each(|it| settings.config.policy.breaking.ask_for(it));
+    Ok(settings)
 }
 
 /// Reads, judges, fixes or accepts, and reports.

@@ -138,6 +138,21 @@ pub(super) fn check_baseline_links(old: &LoadedTree) -> Result<Option<String>, E
     )))
 }
 
+/// Notes about old trees: what of them is not compared, and why.
+pub(super) fn collect_old_notes<'t>(
+    new: &LoadedTree,
+    old: impl IntoIterator<Item = &'t LoadedTree>,
+) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    for old in old {
+        notes.extend(check_baseline_links(old)?);
+        notes.extend(find_unrelated_baseline(new, old));
+        notes.extend(old.notes.iter().cloned());
+        notes.extend(find_missing_roots(old));
+    }
+    Ok(notes)
+}
+
 /// A note about an old tree that has a file in an edition that is not known.
 fn describe_unknown_edition(old: &LoadedTree) -> Option<String> {
     let mut judged = old.tree.files().filter(|it| !it.is_imported());

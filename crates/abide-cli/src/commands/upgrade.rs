@@ -253,9 +253,7 @@ fn format_command(packages: &[String]) -> String {
 
 /// The lock of the last release, as `abide.toml` names it.
 pub(super) fn read_released_lock(settings: &Settings, args: &TreeArgs) -> Option<Lock> {
-    let config = &settings.config;
-    let spec = config.bump_against.as_deref().or(config.against.as_deref())?;
-    read_lock_at(settings, args, spec)
+    read_lock_at(settings, args, &settings.find_last_release()?)
 }
 
 /// The files that generated ones are made from, by the names of these.

@@ -34,8 +34,8 @@ impl ServerSession {
 
     fn read_file_times(&self, home: &TreeRoot) -> FileTimes {
         let tree = self.works.get(home).and_then(|it| it.tree.as_ref());
-        let configured = tree.and_then(|it| it.project.judge().config.against.as_deref());
-        FileTimes::of(home, self.against.as_deref().or(configured))
+        let configured = tree.and_then(|it| it.project.judge().config.against.last());
+        FileTimes::of(home, self.against.as_ref().or(configured).map(String::as_str))
     }
 
     /// Reads everything anew, after an error of Abide itself. If it does not help, the server stays

@@ -136,7 +136,9 @@ pub(super) fn read_tree(
             }
         }
     };
-    let against = old_files(against.or(config.against.as_deref()));
+    // Of several old trees, the newest says what an edit breaks.
+    let against = against.map(str::to_owned).or_else(|| settings.list_old_trees(&[]).pop());
+    let against = old_files(against.as_deref());
     let released = old_files(config.bump_against.as_deref());
     let judge = CheckInputs {
         lock: read_lock(&source, "", false)?,

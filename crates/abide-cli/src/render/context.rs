@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use abide_change::Effects;
+use abide_change::{Effects, Witness};
 use abide_lint::{
-    Dependent, FeatureFile, Finding, Impact, Location, Origin, PackageOwners, Report, Severity,
-    backtick, pluralize,
+    Dependent, FeatureFile, Finding, Impact, Location, OldTree, Origin, PackageOwners, Report,
+    Severity, backtick, find_old_file, pluralize,
 };
 use abide_schema::{File, Tree};
 use abide_source::ForgeLinks;
@@ -64,6 +64,8 @@ pub(crate) struct RenderContext<'a> {
     pub(crate) tree: &'a Tree,
     /// The old tree, where there is one.
     pub(crate) old: Option<&'a Tree>,
+    /// The old trees besides it.
+    pub(crate) older: &'a [OldTree],
     /// The configuration, with the name to show for it.
     pub(crate) config: Option<&'a TextFile>,
     /// The accepted findings, with the name to show for them.
@@ -204,6 +206,27 @@ pub(super) fn describe_dependents(dependents: &[Dependent]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// The old trees that an element breaks, where there are several: since which one, and all of them.
+pub(super) fn describe_baselines(finding: &Finding) -> Option<(String, String)> {
+    let names: Vec<&str> = finding
+        .baselines
+        .iter()
+        .map(|it| it.name.strip_prefix("git:").unwrap_or(&it.name))
+        .collect();
+    Some((format!("since {}", names.first()?), names.join(", ")))
+}
+
+/// A value that shows what breaks, in a phrase.
+fn describe_witness(witness: &Witness) -> String {
+    let side = witness.direction.writer();
+    let value = match witness.value.as_str() {
+        "" => "(the empty message)".to_owned(),
+        _ => backtick(witness.shown()),
+    };
+    let Witness { message, surface, observed, .. } = witness;
+    format!("{side} {message} {value} on {surface}: {observed}")
+}
+
 /// Findings with less of it come first.
 fn order(finding: &Finding) -> (Reverse<Severity>, Impact) {
     (Reverse(finding.severity), Impact::of(finding))
@@ -215,6 +238,7 @@ impl<'a> RenderContext<'a> {
         RenderContext {
             tree,
             old,
+            older: &[],
             config: None,
             accepted: None,
             features: &[],
@@ -266,7 +290,9 @@ impl<'a> RenderContext<'a> {
     pub(super) fn find_text(&self, origin: Origin) -> Option<SourceText<'a>> {
         let file = match origin {
             Origin::Tree(file) => return Some(SourceText::Proto(self.tree.file(file))),
-            Origin::Old(file) => return self.old.map(|old| SourceText::Proto(old.file(file))),
+            Origin::Old(file) => {
+                return find_old_file(self.old, self.older, file).map(SourceText::Proto);
+            }
             Origin::Config => self.config,
             Origin::Accepted => self.accepted,
             Origin::Features(index) => {
@@ -323,38 +349,35 @@ impl<'a> RenderContext<'a> {
 
     /// The notes below a finding, each with its heading: whom a change breaks, a value that shows
     /// it, why it matters, and what to do.
-    pub(super) fn collect_notes(&self, finding: &Finding) -> Vec<(&'static str, String)> {
-        let mut notes = Vec::new();
+    pub(super) fn collect_notes(&self, finding: &Finding) -> Vec<(String, String)> {
+        let mut notes: Vec<(String, String)> = Vec::new();
+        let mut add = |head: &str, text: String| notes.push((head.to_owned(), text));
         if let Some(exception) = &finding.exception {
-            notes.push((exception.kind.word(), exception.reason.clone()));
+            add(exception.kind.word(), exception.reason.clone());
+        }
+        if let Some((since, names)) = describe_baselines(finding) {
+            add(&since, names);
         }
         if let Some(change) = &finding.change {
             if !change.effects.is_empty() {
-                notes.push(("breaks", describe_effects(change.effects)));
+                add("breaks", describe_effects(change.effects));
             }
-            notes.extend(describe_dependents(&change.dependents).map(|text| ("reaches", text)));
+            if let Some(text) = describe_dependents(&change.dependents) {
+                add("reaches", text);
+            }
             for lost in &change.symbols {
-                notes.push((lost.surface.name(), lost.symbol.clone()));
+                add(lost.surface.name(), lost.symbol.clone());
             }
             if let Some(witness) = &change.witness {
-                let side = witness.direction.writer();
-                let value = match witness.value.as_str() {
-                    "" => "(the empty message)".to_owned(),
-                    _ => backtick(witness.shown()),
-                };
-                let text = format!(
-                    "{side} {} {value} on {}: {}",
-                    witness.message, witness.surface, witness.observed,
-                );
-                notes.push(("witness", text));
+                add("witness", describe_witness(witness));
             }
         }
         for (head, text) in [("why", &finding.why), ("help", &finding.help)] {
-            notes.extend(text.clone().map(|text| (head, text)));
+            text.iter().for_each(|text| add(head, text.clone()));
         }
         if self.style.verbose {
-            notes.extend(finding.severity_reason.clone().map(|text| ("severity", text)));
-            notes.push(("fingerprint", finding.fingerprint()));
+            finding.severity_reason.iter().for_each(|text| add("severity", text.clone()));
+            add("fingerprint", finding.fingerprint());
         }
         notes
     }
@@ -388,6 +411,7 @@ mod tests {
         let context = RenderContext {
             tree: &new,
             old: Some(&old),
+            older: &[],
             config: Some(&config),
             accepted: Some(&accepted),
             features: &features,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use abide_lint::{Report, Severity};
 use abide_source::printable::escape_unprintable;
 
-use super::context::{RenderContext, describe_effects};
+use super::context::{RenderContext, describe_baselines, describe_effects};
 use super::owner_list::describe_touched;
 use super::snippets::describe_exempted;
 use super::workflow_command::{escape_data, escape_property, render_touched_packages};
@@ -32,6 +32,9 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
                 escape_unprintable(&path),
                 escape_unprintable(&label.message)
             );
+        }
+        if let Some((since, names)) = describe_baselines(finding) {
+            let _ = write!(text, "\n{}", escape_unprintable(&format!("{since}: {names}")));
         }
         if !finding.effects().is_empty() {
             let _ = write!(text, "\nbreaks: {}", describe_effects(finding.effects()));

@@ -142,7 +142,8 @@ impl<'a> ArticleWriter<'a> {
         if !notes.is_empty() {
             out.push_str("<dl>\n");
             for (head, text) in notes {
-                let _ = writeln!(out, "<dt>{head}</dt><dd>{}</dd>", render_prose(&text));
+                let (head, text) = (escape_name(&head), render_prose(&text));
+                let _ = writeln!(out, "<dt>{head}</dt><dd>{text}</dd>");
             }
             out.push_str("</dl>\n");
         }

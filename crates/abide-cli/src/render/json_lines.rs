@@ -141,6 +141,10 @@ pub(super) fn collect_details(finding: &Finding) -> Map<String, Value> {
     if !finding.releases.is_empty() {
         insert(&mut object, "releases", finding.releases.as_slice().into());
     }
+    if !finding.baselines.is_empty() {
+        let names: Vec<&str> = finding.baselines.iter().map(|it| it.name.as_str()).collect();
+        insert(&mut object, "baselines", names.into());
+    }
     if let Some(witness) = finding.change.as_ref().and_then(|change| change.witness.as_ref()) {
         insert(&mut object, "witness", self::build_witness(witness));
     }

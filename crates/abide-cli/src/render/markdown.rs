@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_lint::{Bump, ChangeFacts, Finding, Report, Severity};
 
-use super::context::{RenderContext, describe_dependents, describe_effects};
+use super::context::{RenderContext, describe_baselines, describe_dependents, describe_effects};
 use super::markdown_text::MarkdownText;
 use super::snippets::{describe_exempted, render_summary};
 
@@ -169,6 +169,9 @@ pub(super) fn has_details(finding: &Finding) -> bool {
 
 /// What a finding means, and what to do about it, as a list inside its item.
 pub(super) fn write_details(out: &mut MarkdownText, finding: &Finding) {
+    if let Some((since, names)) = describe_baselines(finding) {
+        out.add_markup("  - ").add_prose(&format!("{since}: {names}")).add_markup("\n");
+    }
     if let Some(change) = &finding.change {
         write_consequences(out, change);
     }

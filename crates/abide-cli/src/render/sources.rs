@@ -95,7 +95,9 @@ impl<'a> SnippetSources<'a> {
     pub(super) fn new(context: &RenderContext<'a>) -> SnippetSources<'a> {
         let mut origins: Vec<Origin> = file_ids(context.tree).map(Origin::Tree).collect();
         let old_from = origins.len();
-        origins.extend(context.old.into_iter().flat_map(file_ids).map(Origin::Old));
+        let old_trees = context.old.into_iter().chain(context.older.iter().map(|it| &it.tree));
+        let old_count = old_trees.map(|it| it.files().count() as u32).sum();
+        origins.extend((0..old_count).map(|id| Origin::Old(FileId(id))));
         let others_from = origins.len();
         origins.extend([Origin::Config, Origin::Accepted]);
         origins.extend((0..context.features.len()).map(|it| Origin::Features(it as u32)));

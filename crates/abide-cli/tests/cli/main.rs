@@ -34,6 +34,7 @@ mod lives;
 mod lost_objects;
 mod majors;
 mod moving;
+mod old_trees;
 mod other_linters;
 mod other_tools;
 mod outputs;

@@ -38,8 +38,8 @@ pub struct Config {
     /// The lists of features, relative to the folder of `abide.toml`; `None` is
     /// `features.txt` in each root.
     pub features: Option<Vec<String>>,
-    /// The old tree to compare with, a `SOURCE` of the command line.
-    pub against: Option<String>,
+    /// The old trees to compare with, each a `SOURCE` of the command line.
+    pub against: Vec<String>,
     /// The last release, a `SOURCE` of the command line.
     pub bump_against: Option<String>,
     /// Where versions and hashes are recorded.
@@ -300,7 +300,7 @@ fn read(
             }
             "dependency-folder" => config.dependency_folder = reader.inner_path(item),
             "features" => config.features = Some(reader.texts(item)),
-            "against" => config.against = reader.string(item),
+            "against" => config.against = reader.texts(item),
             "bump-against" => config.bump_against = reader.string(item),
             "version-in" => {
                 let words = [("lock", VersionIn::Lock), ("option", VersionIn::Option)];

@@ -11,7 +11,7 @@ use toml_edit::{Item, TableLike};
 use super::toml_reader::{TomlReader, entries, span};
 use crate::calendar::{AnnualDates, PhaseFreeze, dated, day_of_year};
 use crate::finding::Impact;
-use crate::policy::{Edge, LintPolicy, OptionOrder, Policy, Removal};
+use crate::policy::{Compatibility, Edge, LintPolicy, OptionOrder, Policy, Removal};
 use crate::rules::RULES;
 use crate::wording::suggest;
 
@@ -263,8 +263,15 @@ impl TomlReader<'_> {
     }
 
     pub(super) fn breaking(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] =
-            &["stabilities", "strict-annotations", "aliases", "surfaces", "directions", "lightest"];
+        const KEYS: &[&str] = &[
+            "stabilities",
+            "strict-annotations",
+            "aliases",
+            "surfaces",
+            "directions",
+            "compatibility",
+            "lightest",
+        ];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
@@ -281,6 +288,15 @@ impl TomlReader<'_> {
                 }
                 "surfaces" => policy.breaking.surfaces = self.surfaces(entry.item),
                 "directions" => policy.breaking.directions = self.directions(entry.item),
+                "compatibility" if table.contains_key("directions") => {
+                    let help = "remove `directions`, or name them instead of a mode".to_owned();
+                    let message = "`compatibility` says which directions count";
+                    self.error(span(entry.item), message, Some(help));
+                }
+                "compatibility" => {
+                    let mode = self.word_of(entry.item, Compatibility::ALL);
+                    mode.into_iter().for_each(|it| policy.breaking.ask_for(it));
+                }
                 "lightest" => {
                     let lightest = self.word_of(entry.item, Impact::ALL);
                     policy.breaking.lightest = lightest.unwrap_or(Impact::Options);

@@ -119,7 +119,7 @@ fn find_breaks(old: &Tree, new: &Tree, policy: &Policy, options: Options<'_>) ->
         it.severity == Severity::Error
             && it.change.as_ref().is_some_and(|it| it.effects.breaks_backward())
     });
-    sort(&context, &mut findings);
+    sort(&context, &[], &mut findings);
     findings
 }
 

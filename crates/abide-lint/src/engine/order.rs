@@ -1,18 +1,22 @@
 //! The order of findings.
 
 use crate::finding::Finding;
+use crate::inputs::{OldTree, find_old_file};
 use crate::rule::Context;
 
 /// Sorts findings by path, place, rule and then everything else. Findings outside
 /// the tree come last.
-pub(super) fn sort(context: &Context<'_>, findings: &mut [Finding]) {
+pub(super) fn sort(context: &Context<'_>, older: &[OldTree], findings: &mut [Finding]) {
     findings.sort_by(|a, b| {
         let path = |finding: &Finding| {
-            let (tree, place) = match finding.location.place() {
-                Some(place) => (context.tree, place),
-                None => (context.baseline?, finding.location.old_place()?),
+            let (file, place) = match finding.location.place() {
+                Some(place) => (context.tree.file(place.file), place),
+                None => {
+                    let place = finding.location.old_place()?;
+                    (find_old_file(context.baseline, older, place.file)?, place)
+                }
             };
-            Some((&*tree.file(place.file).decl().display, place))
+            Some((&*file.decl().display, place))
         };
         let (at_a, at_b) = (path(a), path(b));
         // `None` sorts before `Some`, but the tree must come first.

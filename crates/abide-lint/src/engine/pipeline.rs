@@ -14,6 +14,7 @@ use super::imported_types::check_imported_types;
 use super::last_release::LastRelease;
 use super::linker_findings::check_linked;
 use super::missing_imports::join_missing_imports;
+use super::older_trees::{OlderReports, is_about_unused_waiver};
 use super::order::sort;
 use super::removals::add_removal_digests;
 use super::repeated_roots::join_repeated_roots;
@@ -78,7 +79,7 @@ fn run_pipeline<'t>(
         release.limit_deprecations(&context, &mut findings);
     }
     limit_to_surfaces(options.surfaces, &mut findings);
-    sort(&context, &mut findings);
+    sort(&context, &[], &mut findings);
     findings.dedup();
 
     let reached = ChangedScope::new(tree, options);
@@ -146,6 +147,13 @@ fn run_pipeline<'t>(
     };
     let mut about_waivers = waivers.report_defects(&context, &ran, fingerprints);
     apply_severities(&context, &mut about_waivers);
+    let mut older = (!options.older.is_empty()).then(|| OlderReports::check(tree, policy, options));
+    if let Some(older) = &older {
+        about_waivers.retain(|it| {
+            !is_about_unused_waiver(it)
+                || older.are_without(|since| is_unused_in(policy, since, it))
+        });
+    }
     findings.extend(about_waivers);
     if let Some((_, since)) = &since {
         let since = since.findings.iter().map(|it| (it.rule, &it.location)).collect();
@@ -166,7 +174,10 @@ fn run_pipeline<'t>(
     }
     findings.retain(|it| reached.has(it));
     report.exempted.retain(|it| reached.has(it));
-    sort(&context, &mut report.exempted);
+    if let Some(older) = &mut older {
+        older.add_to(&mut findings, &mut report.exempted);
+    }
+    sort(&context, options.older, &mut report.exempted);
     if let Some(accepted) = options.accepted {
         let is_whole = !options.partial && reached.is_everything();
         let could_match = |rule: &str| is_whole && find_rule_of(policy, rule).is_none_or(ran);
@@ -175,7 +186,11 @@ fn run_pipeline<'t>(
         apply_severities(&context, &mut about_lines);
         findings.extend(about_lines);
     }
-    sort(&context, &mut findings);
+    if let Some(older) = &older {
+        older.join(&mut findings);
+        older.join(&mut report.exempted);
+    }
+    sort(&context, options.older, &mut findings);
     add_annotation_advice(tree, &mut findings);
 
     report.findings = findings;
@@ -214,8 +229,6 @@ pub(super) fn check_since_release<'t>(
     released: &'t Tree,
 ) -> Report {
     let since = Options {
-        scope: RuleScope::Changes,
-        baseline: Some(released),
         baseline_day: None,
         bump_baseline: None,
         counts_bump: false,
@@ -225,6 +238,17 @@ pub(super) fn check_since_release<'t>(
         plugins: None,
         ..options
     };
+    check_since(tree, policy, since, released)
+}
+
+/// The changes since one old tree alone.
+pub(super) fn check_since<'t>(
+    tree: &'t Tree,
+    policy: &'t Policy,
+    options: Options<'t>,
+    old: &'t Tree,
+) -> Report {
+    let since = Options { scope: RuleScope::Changes, baseline: Some(old), older: &[], ..options };
     run_pipeline(tree, policy, since, true)
 }
 

@@ -52,7 +52,7 @@ pub fn check_lossy_release<'t>(tree: &'t Tree, policy: &'t Policy, options: Opti
     Waivers::of(&context).take(&context, &mut findings);
     findings.retain(|it| !options.accepted.is_some_and(|accepted| accepted.holds(it)));
     apply_severities(&context, &mut findings);
-    sort(&context, &mut findings);
+    sort(&context, &[], &mut findings);
     for finding in &mut findings {
         finding.severity = Severity::Error;
         finding.severity_reason = Some("it prevents a release".to_owned());
@@ -121,7 +121,7 @@ pub fn find_upgrade_blockers(
         }
     }
     join_missing_imports(tree, &mut findings);
-    sort(&context, &mut findings);
+    sort(&context, &[], &mut findings);
     findings.dedup();
     for finding in &mut findings {
         finding.severity = Severity::Error;

@@ -8,6 +8,7 @@ use abide_schema::{Element, File, RawOptions};
 use sha2::{Digest, Sha256};
 
 use super::aliases;
+use super::broken_baseline::BrokenBaseline;
 use super::bump_level::Bump;
 use super::dependent::Dependent;
 use super::exception::{Exception, ExceptionKind};
@@ -83,6 +84,8 @@ pub struct Finding {
     pub aliases: Vec<&'static str>,
     /// The releases that it is for, where an instance was judged by several.
     pub releases: Vec<String>,
+    /// The old trees that it is about, the oldest first, where a run compares with several.
+    pub baselines: Vec<BrokenBaseline>,
     /// The parts that only a finding about a change has.
     pub change: Option<Box<ChangeFacts>>,
     /// The exception that it falls under; `None` for what is reported.
@@ -160,6 +163,7 @@ impl Finding {
             severity_reason: None,
             aliases: Vec::new(),
             releases: Vec::new(),
+            baselines: Vec::new(),
             change: None,
             exception: None,
         }
@@ -396,6 +400,18 @@ impl Finding {
             change.bump = bump;
         }
         self
+    }
+
+    /// Returns the fingerprints by which it is accepted: one for each old tree that it is about, if
+    /// these differ.
+    pub fn fingerprints(&self) -> Vec<String> {
+        if self.baselines.is_empty() {
+            return vec![self.fingerprint()];
+        }
+        let mut all: Vec<String> = self.baselines.iter().map(|it| it.fingerprint.clone()).collect();
+        all.sort();
+        all.dedup();
+        all
     }
 
     /// Identifies this finding across runs and edits elsewhere: the first 16 hex

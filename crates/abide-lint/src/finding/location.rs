@@ -67,6 +67,13 @@ impl Location {
         }
     }
 
+    /// Counts files of old trees that come before its own.
+    pub(crate) fn renumber_old(&mut self, before: u32) {
+        if let Origin::Old(FileId(number)) = &mut self.origin {
+            *number += before;
+        }
+    }
+
     /// The place in the tree, if it has one.
     pub const fn place(&self) -> Option<Place> {
         match self.origin {

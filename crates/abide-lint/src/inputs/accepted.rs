@@ -78,7 +78,7 @@ impl Accepted {
     pub fn text<'f>(before: &str, findings: impl IntoIterator<Item = &'f Finding>) -> String {
         let mut lines: Vec<String> = findings
             .into_iter()
-            .map(|finding| {
+            .flat_map(|finding| {
                 // An element never contains white space, but the path of a file may.
                 let element: String = finding
                     .element
@@ -86,7 +86,8 @@ impl Accepted {
                     .map(|it| if it.is_whitespace() || it.is_control() { '?' } else { it })
                     .collect();
                 let element = if element.is_empty() { "-" } else { &element };
-                format!("{} {element} {}\n", finding.rule, finding.fingerprint())
+                let line = |fingerprint| format!("{} {element} {fingerprint}\n", finding.rule);
+                finding.fingerprints().into_iter().map(line).collect::<Vec<String>>()
             })
             .collect();
         lines.sort();

@@ -8,6 +8,7 @@ use jiff::civil::Date;
 
 use super::accepted::Accepted;
 use super::feature_files::FeatureFile;
+use super::old_tree::OldTree;
 use crate::finding::Finding;
 use crate::lock::Records;
 
@@ -18,8 +19,12 @@ pub struct Options<'a> {
     pub as_of: Date,
     /// Which rules run.
     pub scope: RuleScope,
-    /// The old tree to compare with, if there is one.
+    /// The old tree to compare with, if there is one; of several the newest.
     pub baseline: Option<&'a Tree>,
+    /// The source that names it.
+    pub baseline_name: &'a str,
+    /// The old trees besides it, the oldest first: all of them are older.
+    pub older: &'a [OldTree],
     /// The day of the commit that the old tree is of, if that is known: what it does not say yet
     /// was not said before that day. Of all time zones the one that is furthest behind counts.
     pub baseline_day: Option<Date>,
@@ -58,6 +63,8 @@ impl Options<'_> {
             as_of,
             scope: RuleScope::Everything,
             baseline: None,
+            baseline_name: "",
+            older: &[],
             baseline_day: None,
             bump_baseline: None,
             counts_bump: true,

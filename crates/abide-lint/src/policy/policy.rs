@@ -9,6 +9,7 @@ use abide_upgrade::{UpgradePolicy, UpgradeSettings, collect_names_in_paths};
 use jiff::civil::Date;
 
 use super::check_plugin::CheckPlugin;
+use super::compatibility::Compatibility;
 use super::deprecation_policy::{DeprecationPolicy, Removal};
 use super::lint_policy::LintPolicy;
 use super::severities::{Choice, FindingScope, JudgedChange, Layer, Layers, Levels, RuleSettings};
@@ -194,6 +195,8 @@ pub struct BreakingPolicy {
     pub surfaces: Vec<Surface>,
     /// The directions whose breaks are more than notes.
     pub directions: Vec<Direction>,
+    /// The mode that the directions are those of, if one is named.
+    pub compatibility: Option<Compatibility>,
     /// The lightest changes that are more than notes.
     pub lightest: Impact,
 }
@@ -209,6 +212,7 @@ impl Default for BreakingPolicy {
             aliases: Vec::new(),
             surfaces: Vec::new(),
             directions: vec![Direction::Backward],
+            compatibility: None,
             lightest: Impact::Options,
         }
     }
@@ -219,6 +223,17 @@ impl BreakingPolicy {
     pub fn binds(&self, package: &str) -> bool {
         let stability = PackageVersion::from_package(package).map(|version| version.stability);
         self.stabilities.contains(&stability)
+    }
+
+    /// Has breaks in the directions of a mode count, and no others.
+    pub fn ask_for(&mut self, mode: Compatibility) {
+        self.directions = mode.directions().to_vec();
+        self.compatibility = Some(mode);
+    }
+
+    /// Returns true if only the newest of several old trees is compared.
+    pub fn compares_newest_only(&self) -> bool {
+        self.compatibility.is_some_and(|it| !it.is_transitive())
     }
 
     /// Returns true if breaks in this direction are more than notes.

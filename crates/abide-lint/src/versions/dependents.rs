@@ -8,15 +8,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::type_uses::{element, is_declared, of_field, of_file};
 use crate::finding::{Dependent, Finding};
+use crate::inputs::{OldTree, find_old_file};
 
 /// Adds to each breaking change the packages that it reaches. A type that is gone has its users in
 /// the old tree.
-pub fn find_dependents(findings: &mut [Finding], tree: &Tree, old: Option<&Tree>) {
-    let trees = [Some(tree), old].into_iter().flatten();
+pub fn find_dependents(
+    findings: &mut [Finding],
+    tree: &Tree,
+    old: Option<&Tree>,
+    older: &[OldTree],
+) {
+    // Of what several old trees had, the newest says who uses it.
+    let more = older.iter().rev().map(|it| &it.tree);
+    let trees = [Some(tree), old].into_iter().flatten().chain(more);
     let sides: Vec<_> = trees.map(|tree| (tree, OnceCell::new())).collect();
     let mut reached: FxHashMap<(usize, Type), Vec<Dependent>> = FxHashMap::default();
     for finding in findings.iter_mut().filter(|it| it.effects().breaks_backward()) {
-        let root = find_root(finding, tree, old);
+        let root = find_root(finding, tree, old, older);
         let find = |root: Option<u32>| {
             sides.iter().enumerate().find_map(|(side, (tree, users))| {
                 Some((side, find_changed_type(tree, &finding.element, root)?, users))
@@ -36,14 +44,14 @@ pub fn find_dependents(findings: &mut [Finding], tree: &Tree, old: Option<&Tree>
 }
 
 /// The root of the file that a finding is about, where several roots may declare the same names.
-fn find_root(finding: &Finding, tree: &Tree, old: Option<&Tree>) -> Option<u32> {
+fn find_root(finding: &Finding, tree: &Tree, old: Option<&Tree>, older: &[OldTree]) -> Option<u32> {
     let repeats = |tree: &Tree| tree.repeats_names();
-    if !repeats(tree) && !old.is_some_and(repeats) {
+    if !repeats(tree) && !old.into_iter().chain(older.iter().map(|it| &it.tree)).any(repeats) {
         return None;
     }
     let new = finding.location.place().map(|it| tree.file(it.file));
     let before = finding.change.as_ref().and_then(|it| it.old).unwrap_or(finding.location);
-    let file = new.or_else(|| Some(old?.file(before.old_place()?.file)));
+    let file = new.or_else(|| find_old_file(old, older, before.old_place()?.file));
     file.map(|it| it.decl().root)
 }
 

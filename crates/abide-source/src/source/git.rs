@@ -42,19 +42,22 @@ use submodules::{Submodules, open_repository};
 pub(super) mod default_branch;
 pub(super) mod forge;
 pub(super) mod index;
-mod newest_tag;
 mod objects;
+pub(super) mod old_trees;
 mod repository;
 mod revision;
 pub(super) mod sparse;
 mod submodules;
 pub(super) mod timeline;
 pub(super) mod tracked_revision;
+mod version_tags;
 
 pub(super) const KIND: SourceKind = SourceKind {
     help: "\
 git:REV[:SUBDIR]     the tree at a revision, read without a checkout
-git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD",
+git:REV...[:SUBDIR]  the tree at the merge base of REV and HEAD
+git:newest(v*)       the tree at the matching tag with the highest version
+git:every(v1.*)      the trees at all matching tags, for `--against`",
     brief: "`git:REV`",
     is_spelled: |spec| spec.starts_with(PREFIX),
     is_found: |_, _| false,
@@ -265,7 +268,7 @@ impl Revision {
             Some(revision) => (revision, "..."),
             None => (revision, ""),
         };
-        let revision = &*(newest_tag::find_newest_tag(&repo, asked)? + base_of);
+        let revision = &*(version_tags::resolve_newest_tag(&repo, asked)? + base_of);
         let work = repo.workdir().map(canonicalize);
         let mut note = None;
         let object = match revision.strip_suffix("...") {

@@ -10,6 +10,11 @@ use rustc_hash::FxHashMap;
 pub struct TextCache(pub(super) FxHashMap<ObjectId, FileText>);
 
 impl TextCache {
+    /// Adds the texts of another tree.
+    pub fn extend(&mut self, other: TextCache) {
+        self.0.extend(other.0);
+    }
+
     /// Finds the text of a blob. A file on disk is not always byte for byte what git stores: line
     /// ends may differ. `size` asks git for the size of the blob, which differs then, too.
     pub(super) fn find(

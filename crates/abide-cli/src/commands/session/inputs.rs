@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use abide_lint::{Accepted, FeatureFile, Lock, Options, Records, Report, RuleScope};
-use abide_source::{LoadedTree, Progress, Source, load, load_both, load_old};
+use abide_lint::{Accepted, FeatureFile, Lock, OldTree, Options, Records, Report, RuleScope};
+use abide_source::{LoadedTree, Progress, Source, load, load_both, load_old, load_older};
 
 use super::plugins::run_plugins;
 use super::request::{CheckAction, CheckRequest};
@@ -11,6 +11,7 @@ use crate::commands::changed::{LoadedTrees, TreeChange};
 use crate::commands::fix::FixRun;
 use crate::commands::format::read_stdin;
 use crate::commands::instances::{Instances, RuntimeLayers, collect_configured};
+use crate::commands::preconditions::{baseline_read_errors, collect_old_notes};
 use crate::commands::selection::FindingSelection;
 use crate::error::Error;
 use crate::render::TextFile;
@@ -22,6 +23,8 @@ pub(in crate::commands) struct CheckSources {
     pub(in crate::commands) new: Source,
     /// The old tree that the new one is compared with.
     against: Option<Source>,
+    /// The old trees besides it, the oldest first.
+    older: Vec<Source>,
     /// The last release, if it is another tree.
     bump_against: Option<Source>,
     /// The tree before the change, if nothing is compared with it.
@@ -44,6 +47,10 @@ pub(in crate::commands) struct CheckInputs<'a> {
     pub(in crate::commands) trees: LoadedTrees,
     /// The tree of the last release, if it is another one than the old tree.
     pub(in crate::commands) released: Option<LoadedTree>,
+    /// The old trees besides the newest one, the oldest first.
+    pub(in crate::commands) older: Vec<OldTree>,
+    /// The parts of them that could not be read.
+    pub(in crate::commands) older_troubles: Vec<String>,
     pub(in crate::commands) features: Vec<FeatureFile>,
     /// `abide.accepted`, read, and its text.
     pub(in crate::commands) accepted: Option<(Accepted, TextFile)>,
@@ -59,12 +66,15 @@ impl CheckSources {
         new: Source,
         notes: &mut Vec<String>,
     ) -> Result<CheckSources, Error> {
-        let against = open_old(request, request.against, notes)?;
+        let against = open_old(request, request.against.as_deref(), notes)?;
+        let older = request.older.iter().map(|spec| open_old(request, Some(spec), notes));
+        let older: Vec<Option<Source>> = older.collect::<Result<_, _>>()?;
+        let older = older.into_iter().flatten().collect();
         let bump_against = open_old(request, request.bump_against, notes)?;
-        let baseline_lock = read_old_lock(request, request.against, against.as_ref())?;
+        let baseline_lock = read_old_lock(request, request.against.as_deref(), against.as_ref())?;
         let released_lock = read_old_lock(request, request.bump_against, bump_against.as_ref())?;
         let recorded = read_lock(&new, "", use_error_color(request.global))?;
-        let commit = match request.changed_since.filter(|_| against.is_none()) {
+        let commit = match request.changed_since.as_deref().filter(|_| against.is_none()) {
             Some(spec) => {
                 let commit = request.settings.open_commit(spec, &request.judge.tree)?;
                 if commit.is_none() {
@@ -74,10 +84,12 @@ impl CheckSources {
             }
             None => None,
         };
-        let commit_lock = read_old_lock(request, request.changed_since, commit.as_ref())?;
+        let commit_lock =
+            read_old_lock(request, request.changed_since.as_deref(), commit.as_ref())?;
         Ok(CheckSources {
             new,
             against,
+            older,
             bump_against,
             commit,
             recorded,
@@ -107,6 +119,7 @@ impl CheckSources {
             locks: [&self.recorded, old_lock],
             is_compared: self.against.is_some(),
             has_release: self.bump_against.is_some(),
+            has_older: !self.older.is_empty(),
             settings: request.settings,
             progress,
         })
@@ -157,6 +170,12 @@ impl<'a> CheckInputs<'a> {
             Some(old) => Some(load_old(old, &sources.new, &trees.loaded.tree, &progress)?),
             None => None,
         };
+        let newest = sources.against.as_ref().zip(trees.baseline.as_ref().map(|it| &it.tree));
+        let new = (&sources.new, &trees.loaded.tree);
+        let loaded = load_older(&sources.older, new, newest, &progress)?;
+        let older_troubles = loaded.iter().flat_map(baseline_read_errors).collect();
+        notes.extend(collect_old_notes(&trees.loaded, &loaded)?);
+        let older = loaded.into_iter().map(|it| OldTree { name: it.name, tree: it.tree }).collect();
         let features = match request.is_of_changes() {
             true => Vec::new(),
             false => sources.new.read_features(settings.config.features.as_deref())?,
@@ -177,6 +196,8 @@ impl<'a> CheckInputs<'a> {
             sources,
             trees,
             released,
+            older,
+            older_troubles,
             features,
             accepted,
             instances,
@@ -194,6 +215,8 @@ impl<'a> CheckInputs<'a> {
             as_of: global.as_of.unwrap_or_else(today),
             scope: if is_of_changes { RuleScope::Changes } else { RuleScope::Everything },
             baseline: self.trees.baseline.as_ref().map(|old| &old.tree),
+            baseline_name: self.request.against.as_deref().unwrap_or_default(),
+            older: &self.older,
             baseline_day: self.sources.find_old().and_then(Source::get_commit_day),
             bump_baseline: self.released.as_ref().map(|old| &old.tree),
             counts_bump: true,
@@ -247,8 +270,9 @@ impl<'a> CheckInputs<'a> {
 fn check_stdin(request: &CheckRequest<'_>) -> Result<(), Error> {
     let typed = request.judge.stdin_filepath.as_ref().map(|_| "-");
     let tree = request.judge.tree.source.as_deref();
-    let sources = [tree, typed, request.against, request.bump_against];
-    if sources.iter().filter(|spec| **spec == Some("-")).count() > 1 {
+    let old = request.older.iter().chain(&request.against).map(|it| Some(it.as_str()));
+    let sources = [tree, typed, request.bump_against].into_iter().chain(old);
+    if sources.filter(|spec| *spec == Some("-")).count() > 1 {
         let message = "standard input can be read only once: use `-` for one source";
         return Err(Error::Usage(message.to_owned()));
     }

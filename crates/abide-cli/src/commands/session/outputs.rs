@@ -11,9 +11,8 @@ use super::request::CheckRequest;
 use crate::args::{ExtraReport, Global};
 use crate::commands::outcome::CommandOutcome;
 use crate::commands::preconditions::{
-    baseline_read_errors, check_baseline_links, find_changed_imports, find_diverged_copies,
-    find_missing_roots, find_no_longer_judged, find_unjudged_packages, find_unrelated_baseline,
-    has_texts, read_errors,
+    baseline_read_errors, collect_old_notes, find_changed_imports, find_diverged_copies,
+    find_no_longer_judged, find_unjudged_packages, has_texts, read_errors,
 };
 use crate::error::Error;
 use crate::owners_file::{OwnersFile, find_package_owners};
@@ -46,7 +45,7 @@ impl CheckInputs<'_> {
         }
         notes.extend(trees.why.iter().filter(|_| request.global.verbose || !is_limited).cloned());
         let is_nothing = trees.reached.as_ref().is_some_and(Reached::is_empty);
-        if let Some(spec) = request.changed_since.filter(|_| is_nothing) {
+        if let Some(spec) = request.changed_since.as_ref().filter(|_| is_nothing) {
             notes.push(format!("nothing changed since {spec}, so nothing is reported"));
         }
         let recorded = sources.recorded.as_ref();
@@ -57,12 +56,7 @@ impl CheckInputs<'_> {
             notes.extend(find_no_longer_judged(&new.tree, old, recorded));
             notes.extend(old.and_then(|old| find_changed_imports(&new.tree, old)));
         }
-        for old in old.into_iter().chain(released.as_ref()) {
-            notes.extend(check_baseline_links(old)?);
-            notes.extend(find_unrelated_baseline(new, old));
-            notes.extend(old.notes.iter().cloned());
-            notes.extend(find_missing_roots(old));
-        }
+        notes.extend(collect_old_notes(new, old.into_iter().chain(released.as_ref()))?);
         Ok(())
     }
 
@@ -84,6 +78,7 @@ impl CheckInputs<'_> {
         let mut context = RenderContext {
             tree: &trees.loaded.tree,
             old: trees.baseline.as_ref().map(|old| &old.tree),
+            older: &self.older,
             config: settings.file.as_ref(),
             accepted: self.accepted.as_ref().map(|(_, file)| file),
             features: &self.features,
@@ -101,7 +96,12 @@ impl CheckInputs<'_> {
         let counts = selection.count_by_rule(&report);
         if counts.is_none() || !judge.report.is_empty() {
             notes.extend(context.limit(&mut report, judge.show.limit));
-            abide_lint::find_dependents(&mut report.findings, context.tree, context.old);
+            abide_lint::find_dependents(
+                &mut report.findings,
+                context.tree,
+                context.old,
+                context.older,
+            );
         }
         let text = counts.unwrap_or_else(|| (judge.format.write)(&report, &context));
         // A file looks the same wherever it is written from.
@@ -123,8 +123,9 @@ impl CheckInputs<'_> {
         print_notes(global, &notes);
         let mut troubles = read_errors(&trees.loaded);
         troubles.extend(trees.baseline.iter().chain(&released).flat_map(baseline_read_errors));
+        troubles.extend(self.older_troubles);
         troubles.extend(self.plugin_troubles.into_inner());
-        leave_to_exit((trees, released));
+        leave_to_exit((trees, released, self.older));
         Ok(CommandOutcome { failed, troubles, files, ..CommandOutcome::of(text) })
     }
 

@@ -46,16 +46,18 @@ pub(in crate::commands) struct CheckRequest<'a> {
     pub(in crate::commands) settings: &'a Settings,
     pub(in crate::commands) mode: CheckMode,
     pub(in crate::commands) action: CheckAction,
-    /// The old tree to compare with.
-    pub(in crate::commands) against: Option<&'a str>,
+    /// The old tree to compare with; of several the newest.
+    pub(in crate::commands) against: Option<String>,
+    /// The old trees besides it, the oldest first.
+    pub(in crate::commands) older: Vec<String>,
     /// The last release, if it is another tree.
     pub(in crate::commands) bump_against: Option<&'a str>,
     /// The last release, if the command line names it.
-    named_release: Option<&'a str>,
+    named_release: Option<String>,
     /// True to report compatible changes, too.
     pub(in crate::commands) changes: bool,
     /// The tree before a change, if only what the change reaches is reported.
-    pub(in crate::commands) changed_since: Option<&'a str>,
+    pub(in crate::commands) changed_since: Option<String>,
     /// The surfaces to report on; empty for all.
     pub(in crate::commands) surfaces: Vec<Surface>,
 }
@@ -68,7 +70,7 @@ impl<'a> CheckRequest<'a> {
         settings: &'a Settings,
         fix: FixArgs,
     ) -> CheckRequest<'a> {
-        let against = settings.config.against.as_deref().filter(|spec| spec.starts_with("git:"));
+        let against = settings.list_old_trees(&[]).pop().filter(|spec| spec.starts_with("git:"));
         CheckRequest {
             global,
             judge,
@@ -76,10 +78,11 @@ impl<'a> CheckRequest<'a> {
             mode: CheckMode::Lint,
             action: CheckAction::from_args(fix),
             against: None,
+            older: Vec::new(),
             bump_against: None,
             named_release: None,
             changes: false,
-            changed_since: judge.changed.then_some(against.unwrap_or(LAST_COMMIT)),
+            changed_since: find_change_start(judge, against),
             surfaces: Vec::new(),
         }
     }
@@ -93,19 +96,25 @@ impl<'a> CheckRequest<'a> {
         (mode, action): (CheckMode, CheckAction),
     ) -> CheckRequest<'a> {
         let config = &settings.config;
-        let against = compare.against.as_deref().or(config.against.as_deref());
-        let named = compare.against.as_deref().filter(|_| config.bump_against.is_none());
+        let mut older = settings.list_old_trees(&compare.against);
+        let against = older.pop();
+        if config.policy.breaking.compares_newest_only() {
+            older.clear();
+        }
+        let is_named = !compare.against.is_empty() && config.bump_against.is_none();
+        let named = against.clone().filter(|_| is_named);
         CheckRequest {
             global,
             judge,
             settings,
             mode,
             action,
-            against,
+            against: against.clone(),
+            older,
             bump_against: compare.bump_against.as_deref().or(config.bump_against.as_deref()),
-            named_release: compare.bump_against.as_deref().or(named),
+            named_release: compare.bump_against.clone().or(named),
             changes: compare.changes,
-            changed_since: judge.changed.then_some(against.unwrap_or(LAST_COMMIT)),
+            changed_since: find_change_start(judge, against),
             surfaces: Vec::new(),
         }
     }
@@ -152,9 +161,15 @@ impl<'a> CheckRequest<'a> {
         words.extend(config.map(|it| format!("--config {}", quote_word(&it))));
         words.extend(global.preset.iter().map(|it| format!("--preset {it}")));
         words.push("--write".to_owned());
-        words.extend(self.named_release.map(|it| format!("--against {}", quote_word(it))));
+        let release = self.named_release.iter();
+        words.extend(release.map(|it| format!("--against {}", quote_word(it))));
         words.join(" ")
     }
+}
+
+/// The tree before a change, if only what the change reaches is reported.
+fn find_change_start(judge: &JudgeArgs, against: Option<String>) -> Option<String> {
+    judge.changed.then(|| against.unwrap_or_else(|| LAST_COMMIT.to_owned()))
 }
 
 /// A word as a shell takes it.
