@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tonic::Status;
 use tonic::body::Body;
 
-use super::services::service_names;
+use super::services::services;
 use crate::clients::ServerState;
 use crate::listeners::DrainSignal;
 use crate::transport::{EncodedMessage, MessageBody, ReadLimits, RequestStream};
@@ -123,5 +123,5 @@ async fn report(
 
 /// Returns true if a service is offered here; the one without a name is the server itself.
 fn is_service(fleet: &ServerState, service: &str) -> bool {
-    service.is_empty() || service_names(&fleet.apis).contains(service)
+    service.is_empty() || services(&fleet.apis).contains_key(service)
 }

@@ -1,7 +1,7 @@
 //! Server reflection: what the services and types of this server are, for programs such as `grpcurl`.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use abide_schema::{Element, FileDecl, FileId, SourceFile, Tree, encode_file, set_files};
 use hyper::body::Incoming;
@@ -9,14 +9,15 @@ use prost::{Message, Oneof};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
-use super::services::service_names;
+use super::services::{ServedMethod, services};
 use crate::clients::{ServerState, StreamPermit};
 use crate::listeners::DrainSignal;
 use crate::resources::Apis;
 use crate::transport::{EncodedMessage, RequestStream};
 
-/// The services that no API declares, in both versions that clients ask for.
-const FILES: [(&str, &str); 3] = [
+/// Declarations that no API has to have, in both versions that clients ask for.
+const FILES: [(&str, &str); 4] = [
+    (MESSAGES, include_str!("reflection/discovery.proto")),
     ("grpc/health/v1/health.proto", include_str!("reflection/health.proto")),
     ("grpc/reflection/v1/reflection.proto", include_str!("reflection/reflection_v1.proto")),
     (
@@ -25,15 +26,40 @@ const FILES: [(&str, &str); 3] = [
     ),
 ];
 
-/// What those files declare.
-static OWN: LazyLock<Tree> = LazyLock::new(|| {
-    let parse = |(path, text): (&str, &str)| {
-        let path: Arc<str> = path.into();
-        let (display, text) = (Arc::clone(&path), text.as_bytes().into());
+/// The messages of services that the API does not declare.
+const MESSAGES: &str = "abide/xds/v1/discovery.proto";
+
+/// The services that the API does not declare, and what every server of gRPC has.
+fn link_own(apis: &Apis) -> Tree {
+    let fixed = FILES.map(|(path, text)| (path.to_owned(), text.to_owned()));
+    let all = services(apis).into_iter();
+    let undeclared = all
+        .filter(|(name, methods)| !methods.is_empty() && apis.newest.element_named(name).is_none());
+    let declared = undeclared.map(|(name, methods)| {
+        (format!("abide/xds/v1/services/{name}.proto"), declare(name, &methods))
+    });
+    let parse = |(path, text): (String, String)| {
+        let (path, text): (Arc<str>, _) = (path.into(), text.into_bytes().into());
+        let display = Arc::clone(&path);
         Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
     };
-    Tree::link(FILES.map(parse).into())
-});
+    Tree::link(fixed.into_iter().chain(declared).map(parse).collect())
+}
+
+/// The text of a file that declares a service.
+fn declare(service: &str, methods: &[ServedMethod]) -> String {
+    let (package, name) = service.rsplit_once('.').unwrap_or(("", service));
+    let side = |(message, is_stream): (&str, bool)| {
+        format!("({}.abide.xds.v1.{message})", if is_stream { "stream " } else { "" })
+    };
+    let method = |it: &ServedMethod| {
+        format!("  rpc {}{} returns {};\n", it.name, side(it.request), side(it.response))
+    };
+    let methods: String = methods.iter().map(method).collect();
+    format!(
+        "syntax = \"proto3\";\npackage {package};\nimport \"{MESSAGES}\";\nservice {name} {{\n{methods}}}\n"
+    )
+}
 
 /// Both versions have the same messages.
 #[derive(Clone, PartialEq, Message)]
@@ -141,6 +167,7 @@ pub(super) async fn converse(
     let told = DrainSignal::wait_for_drain(leave);
     tokio::pin!(told);
     let mut sent = BTreeSet::new();
+    let own = tokio::task::block_in_place(|| link_own(&fleet.apis));
     loop {
         let read = tokio::select! {
             next = incoming.next() => next?,
@@ -149,7 +176,8 @@ pub(super) async fn converse(
         };
         let Some(read) = read else { return Ok(()) };
         let request = read.request;
-        let answered = tokio::task::block_in_place(|| answer(&fleet.apis, &request, &mut sent));
+        let answered =
+            tokio::task::block_in_place(|| answer((&fleet.apis, &own), &request, &mut sent));
         let failed = |status: Status| {
             let (error_code, error_message) = (status.code().into(), status.message().to_owned());
             Answer::Error(ErrorResponse { error_code, error_message })
@@ -165,9 +193,10 @@ pub(super) async fn converse(
     }
 }
 
-/// Answers one question. `sent` has the files that the stream was sent.
+/// Answers one question, from the API and from what is declared beside it. `sent` has the files that
+/// the stream was sent.
 fn answer(
-    apis: &Apis,
+    (apis, own): (&Apis, &Tree),
     request: &ServerReflectionRequest,
     sent: &mut BTreeSet<String>,
 ) -> Result<Answer, Status> {
@@ -175,12 +204,12 @@ fn answer(
     let question = question.ok_or_else(|| Status::invalid_argument("there is no question"))?;
     match question {
         Question::ListServices(_) => {
-            let service = service_names(apis).into_iter();
+            let service = services(apis).into_keys();
             let service = service.map(|name| ServiceResponse { name: name.to_owned() }).collect();
             Ok(Answer::Services(ListServiceResponse { service }))
         }
         Question::FileByFilename(path) => {
-            let file = trees(apis).find_map(|tree| {
+            let file = [apis.newest, own].into_iter().find_map(|tree| {
                 let file = tree.files().find(|it| it.path() == path)?;
                 Some((tree, file.id))
             });
@@ -188,7 +217,9 @@ fn answer(
             Ok(encode(tree, file, sent))
         }
         Question::FileContainingSymbol(name) => {
-            let file = trees(apis).find_map(|tree| Some((tree, file_of_symbol(tree, name)?)));
+            let file = [apis.newest, own]
+                .into_iter()
+                .find_map(|tree| Some((tree, file_of_symbol(tree, name)?)));
             let (tree, file) = file.ok_or_else(|| not_found("element", name))?;
             Ok(encode(tree, file, sent))
         }
@@ -202,7 +233,7 @@ fn answer(
             Ok(encode(apis.newest, file.id, sent))
         }
         Question::AllExtensionNumbersOfType(name) => {
-            if !trees(apis).any(|tree| tree.message_named(name).is_some()) {
+            if ![apis.newest, own].iter().any(|tree| tree.message_named(name).is_some()) {
                 return Err(not_found("message", name));
             }
             let files = apis.newest.files();
@@ -213,11 +244,6 @@ fn answer(
             }))
         }
     }
-}
-
-/// The trees that declare what is served here: the API first.
-fn trees(apis: &Apis) -> impl Iterator<Item = &Tree> {
-    [apis.newest, &*OWN].into_iter()
 }
 
 fn not_found(what: &str, name: &str) -> Status {

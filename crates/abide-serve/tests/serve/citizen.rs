@@ -142,6 +142,19 @@ fn reflection_lists_the_services_and_has_each_file_with_its_imports() {
                 assert!(listed.iter().any(|it| it == name), "{name}: {listed:?}");
             }
             let symbol = |it: &str| Question::Symbol(it.to_owned());
+            // Each is declared, by the API or beside it.
+            let mut known = BTreeSet::new();
+            for name in &listed {
+                let files = stream.files(symbol(name)).await;
+                known.extend(files.iter().map(|it| it.name.clone()));
+                assert!(
+                    files.iter().flat_map(|it| &it.imports).all(|it| known.contains(it)),
+                    "{name}"
+                );
+            }
+            let method = "envoy.service.cluster.v3.ClusterDiscoveryService.DeltaClusters";
+            assert_eq!(stream.files(symbol(method)).await.len(), 1);
+            let mut stream = Reflection::open(&server, version).await;
             // A type of the API, with everything that it needs.
             let files = stream.files(symbol("envoy.config.cluster.v3.Cluster")).await;
             let names: BTreeSet<&str> = files.iter().map(|it| &*it.name).collect();
