@@ -36,8 +36,8 @@ pub use code_owners::packages::{PackageFiles, PackageOwners, all_files, touched_
 pub use code_owners::{CodeOwners, Forge, Ownership};
 pub use config::{
     Config, ConfigApi, ConfigDependency, ConfigInstances, ConfigText, ConfigTexts, ConfigValue,
-    DependencyOrigin, PackageKind, Setting, SettingValue, level_names, list_settings, own_rule_form,
-    severity_words,
+    DependencyOrigin, PackageKind, Setting, SettingValue, level_names, list_settings,
+    own_rule_form, severity_words,
 };
 pub use drawing::view::GraphView;
 pub use engine::{
@@ -77,8 +77,9 @@ pub use own_rules::{
 };
 pub use policy::{
     BreakingPolicy, CheckPlugin, Compatibility, ConfigFiles, ConfigPattern, ConfigWaiver,
-    DependencyPolicy, DeprecationPolicy, Edge, FindingScope, LintPolicy, OptionOrder, PackagePolicy,
-    PluginValue, Policy, Preset, Removal, RuleSetting, RuleSettings, SecurityFix, WaiverTarget,
+    DependencyPolicy, DeprecationPolicy, Edge, FindingScope, LintPolicy, OptionOrder,
+    PackagePolicy, PluginValue, Policy, Preset, Removal, RuleSetting, RuleSettings, SecurityFix,
+    WaiverTarget,
 };
 pub use rule::{ChangeCheck, Check, Context, Report, Rule, Sink};
 pub use rules::{

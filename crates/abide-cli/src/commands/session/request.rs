@@ -139,8 +139,8 @@ impl<'a> CheckRequest<'a> {
         let CheckRequest { global, judge, settings, .. } = *self;
         let source = judge.tree.source.as_deref();
         let is_on_disk = source.is_none_or(|it| Path::new(it).exists());
-        let old = self.against.into_iter().chain(self.bump_against);
-        let mut old: Vec<String> = old.map(str::to_owned).collect();
+        let old = self.older.iter().chain(&self.against).map(String::as_str);
+        let mut old: Vec<String> = old.chain(self.bump_against).map(str::to_owned).collect();
         old.dedup();
         judge.formats().any(|it| it.links).then(|| ReportOrigin {
             source: source.unwrap_or("the configured tree").to_owned(),
