@@ -150,7 +150,7 @@ fn who_is_told_to_end_has_clients_leave_in_order() {
         wait(|| (!listens(&server.grpc) && !listens(&server.http)).then_some(()));
         drop((stream, held, stays));
         assert!(server.ended().success());
-        assert!(server.log().contains("ending: all clients have left"), "{}", server.log());
+        server.until_said("ending: all clients have left");
     });
 }
 
@@ -167,7 +167,7 @@ fn a_second_signal_ends_at_once() {
     server.logged(|it| it.contains("told to end"));
     server.signal(Signal::INT);
     assert!(server.ended().success());
-    assert!(server.log().contains("clients are cut off"), "{}", server.log());
+    server.until_said("clients are cut off");
 }
 
 #[test]

@@ -397,11 +397,6 @@ fn check(folder: &Path, flags: &[&str]) -> (Option<i32>, String, String) {
     (ran.status.code(), text(&ran.stdout), text(&ran.stderr))
 }
 
-/// What a server logged so far, also before it listened.
-fn whole_log(server: &Server) -> String {
-    server.said.clone() + &server.log()
-}
-
 #[test]
 fn the_log_has_the_first_warnings_of_a_change_and_check_has_all() {
     let server = Server::start(&[("a.yaml", &cluster("a", 1))], &[]);
@@ -424,8 +419,7 @@ fn the_log_has_the_first_warnings_of_a_change_and_check_has_all() {
         std::os::unix::fs::symlink(example("resources/service.yaml"), link).expect("a link");
     }
     let server = Server::of(&resources, folder, &[]);
-    wait(|| whole_log(&server).contains("there are 10 more warnings").then_some(()));
-    let said = whole_log(&server);
+    let said = server.until_said("there are 10 more warnings");
     assert_eq!(said.matches(" is a link out of the folder").count(), 20, "{said}");
 }
 
@@ -433,7 +427,7 @@ fn the_log_has_the_first_warnings_of_a_change_and_check_has_all() {
 fn who_serves_nothing_on_purpose_is_told() {
     let server = Server::start(&[], &["--allow-empty"]);
     let line = "there are no resources in `--resources` (0 files were read): clients get nothing";
-    wait(|| whole_log(&server).contains(line).then_some(()));
+    server.until_said(line);
     let (status, report, said) = check(&server.path(""), &["--allow-empty"]);
     assert_eq!((status, &*report, said), (Some(0), "", format!("warning: {line}\n")));
     server.put("none.yaml", "# later\n");

@@ -134,8 +134,7 @@ fn what_older_clients_miss_is_said_where_it_stands() {
     let said = String::from_utf8_lossy(&ran.stderr);
     let warnings: Vec<&str> = said.lines().filter(|it| it.starts_with("warning: ")).collect();
     assert_eq!((ran.status.code(), warnings), (Some(0), vec![&*format!("warning: {line}")]));
-    let logged = [server.said.clone(), server.log()].concat();
-    assert!(logged.contains("do not get `envoy.config.cluster.v3.Cluster.note`"), "{logged}");
+    server.until_said("do not get `envoy.config.cluster.v3.Cluster.note`");
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn each_use_of_a_deprecated_element_is_counted_and_logged() {
         server.until("/stats", |text| text.contains(&says));
     };
     counts(1);
-    let said = server.said.clone() + &server.log();
+    let said = server.until_said("acme.edge.v1.Pool.width");
     let warning =
         said.lines().find(|it| it.contains("acme.edge.v1.Pool.width")).expect("a warning");
     assert!(warning.contains("\"WARN\"") && warning.contains("a.yaml:3:1: "), "{warning}");

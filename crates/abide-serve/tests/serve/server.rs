@@ -159,6 +159,13 @@ impl Server {
         self.logs.line(says)
     }
 
+    /// All that it logged, also before it served, as soon as a text is in it.
+    pub(crate) fn until_said(&self, text: &str) -> String {
+        let whole = || Some(self.said.clone() + &self.log()).filter(|it| it.contains(text));
+        let found = self.logs.until(whole);
+        found.unwrap_or_else(|| panic!("it never logged {text}, but: {}", self.log()))
+    }
+
     /// What it logged since it serves.
     pub(crate) fn log(&self) -> String {
         self.logs.text()
