@@ -17,7 +17,7 @@ fn the_tool_is_silent_about_our_own_protos() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.text());
     let lines = ran.json();
     assert_eq!(lines.len(), 1, "{}", ran.text());
-    assert_eq!(lines[0]["files"], 20, "{}", ran.text());
+    assert_eq!(lines[0]["files"], 21, "{}", ran.text());
 }
 
 /// A rule with an example that does not parse, and one that it does not fulfil.
@@ -397,7 +397,8 @@ fn hashes_graphs_and_rules_are_what_their_protos_say() {
     assert!(tree.problems().is_empty(), "{:?}", tree.problems());
     let folder = tempfile::TempDir::new().unwrap();
     let config = "[[override]]\npackages = [\"acme.a.**\"]\nrules = { import-unused = \"error\" }\n\
-                  [rules]\nimport-unused = \"note\"\n";
+                  [rules]\nimport-unused = \"note\"\n\
+                  [breaking]\nlightest = \"options\"\n";
     let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"acme/a/v1alpha/a.proto\";\n\
                 message U {\n  acme.a.v1alpha.A a = 1 [(acme.a.v1alpha.mark) = true];\n}\n";
     let a = "syntax = \"proto3\";\npackage acme.a.v1alpha;\n\
@@ -423,6 +424,7 @@ fn hashes_graphs_and_rules_are_what_their_protos_say() {
             let name = match line["kind"].as_str().expect("every line has a kind") {
                 "file" | "message" | "package" => "HashEntry",
                 "rule" => "RuleEntry",
+                "value" => "ConfigValue",
                 "count" => "RuleCount",
                 "summary" => "Summary",
                 kind => panic!("`{kind}` has no message"),

@@ -206,19 +206,3 @@ fn letters_behind_digits_are_those_of_the_generator() {
         ]
     );
 }
-
-/// A feature of Java keeps the name that files had before edition 2024.
-#[test]
-fn the_outer_class_can_keep_its_old_default() {
-    let old = with("edition = \"2023\";");
-    let keep = "edition = \"2024\";
-import option \"google/protobuf/java_features.proto\";
-option features.(pb.java).use_old_outer_classname_default = true;";
-    assert_eq!(said("packaging-option-changed", &old, &with(keep)), [""; 0]);
-    let name = "option java_outer_classname = \"UserOuterClass\";";
-    assert_eq!(
-        said("packaging-option-changed", &with(keep), &with(&format!("{keep}\n{name}"))),
-        ["note: `java_outer_classname` is now set to `UserOuterClass`, which still means \
-             `UserOuterClass` ()"]
-    );
-}

@@ -81,6 +81,7 @@ fn marked(text: &str) -> Vec<u32> {
 fn every_wish_of_the_page_is_granted_in_at_most_six_lines() {
     let page = std::fs::read_to_string(book().join("own-rules.md")).expect("the page exists");
     let wishes = page.split_once("## Twenty-two wishes").expect("the page has them").1;
+    let wishes = wishes.split("\n## ").next().unwrap_or_default();
     let mut count = 0;
     for wish in wishes.split("\n### ").skip(1) {
         count += 1;

@@ -71,7 +71,9 @@ impl BufRule {
 
 /// The categories of these rules, by id: the groups, and what each preset makes an error.
 pub(super) fn collect_categories(rules: &[BufRule]) -> Vec<(String, Value)> {
-    let groups = Group::ALL.iter().map(|it| (format_id(it.name()), it.summary().to_owned()));
+    // A group without such a rule may have the name of a preset.
+    let groups = Group::ALL.iter().filter(|it| rules.iter().any(|rule| rule.rule.group == **it));
+    let groups = groups.map(|it| (format_id(it.name()), it.summary().to_owned()));
     let presets = Preset::ALL.iter().map(|it| {
         (format_id(it.name()), format!("what fails in the preset `{}` of Abide", it.name()))
     });

@@ -46,6 +46,7 @@ fn describe_value(value: &SettingValue) -> String {
     match value {
         SettingValue::Text | SettingValue::Pattern(_) => "a string".to_owned(),
         SettingValue::Texts(_) => "a string or several".to_owned(),
+        SettingValue::Plain => "a string, a number or a boolean, or several".to_owned(),
         SettingValue::Count => "a number of at least 1".to_owned(),
         SettingValue::Flag => "`true` or `false`".to_owned(),
         SettingValue::Date => "a date".to_owned(),
@@ -65,7 +66,12 @@ fn describe_value(value: &SettingValue) -> String {
 
 /// The JSON schema (draft 7, which the editors of TOML read).
 pub(super) fn render_schema() -> String {
-    let mut schema = build_table(&list_settings());
+    let settings = list_settings();
+    let mut schema = build_table(&settings);
+    // The values of a section can be floors for what builds on them.
+    for section in settings.iter().filter(|it| matches!(it.value, SettingValue::Table(_))) {
+        schema["properties"][section.key]["properties"]["floor"] = json!({ "type": "boolean" });
+    }
     let head = [
         ("$schema", "http://json-schema.org/draft-07/schema#"),
         ("$id", ID),
@@ -77,9 +83,21 @@ pub(super) fn render_schema() -> String {
     }
     let names =
         level_names().into_iter().map(|it| (it.to_owned(), json!({"$ref": "#/definitions/level"})));
-    let levels: Map<String, Value> = names.collect();
+    let floor = ("floor".to_owned(), json!({ "type": "boolean" }));
+    let levels: Map<String, Value> = names.chain([floor]).collect();
     schema["definitions"] = json!({
-        "level": { "enum": severity_words() },
+        "level": { "anyOf": [
+            { "enum": severity_words() },
+            {
+                "type": "object",
+                "properties": {
+                    "level": { "enum": severity_words() },
+                    "floor": { "type": "boolean" },
+                },
+                "required": ["level"],
+                "additionalProperties": false,
+            },
+        ] },
         "levels": {
             "type": "object",
             "properties": levels,
@@ -110,6 +128,7 @@ fn build_value(value: &SettingValue) -> Value {
         SettingValue::Texts(Some(form)) => {
             one_or_several(json!({ "type": "string", "pattern": form }))
         }
+        SettingValue::Plain => one_or_several(json!({ "type": ["string", "number", "boolean"] })),
         SettingValue::Count => json!({ "type": "integer", "minimum": 1, "maximum": u32::MAX }),
         SettingValue::Flag => json!({ "type": "boolean" }),
         // A TOML date reaches a schema as a string.

@@ -164,7 +164,7 @@ fn the_list_of_rules_says_what_sets_each_severity() {
     let text = abide(folder.path(), &["rules"]).text();
     let (at, row) = text.lines().enumerate().find(|it| it.1.starts_with("import-unused ")).unwrap();
     assert!(row.contains("  error    "), "{row}");
-    assert!(row.ends_with("(by `[rules] import-unused` in `abide.toml`)"), "{row}");
+    assert!(row.ends_with("(by `[rules] import-unused` in `abide.toml`, line 2)"), "{row}");
     let part = text.lines().nth(at + 1).unwrap();
     let by = "off      by the `[[override]]` for `acme.old.**` in `abide.toml`";
     assert!(part.trim_start().starts_with(by), "{part}");

@@ -99,6 +99,7 @@ fn every_command_has_a_manual_page() {
         "abide-deps-list.1",
         "abide-deps-update.1",
         "abide-deps-vendor.1",
+        "abide-rules-test.1",
         "abide-runtime-show.1",
         "abide-plugin-buf.1",
         "abide-plugin-protoc.1",

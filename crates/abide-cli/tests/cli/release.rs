@@ -357,6 +357,9 @@ fn a_refused_release_fails_with_its_patch() {
     let folder = tree.path();
     let config = fs::read_to_string(folder.join("abide.toml")).unwrap();
     put(folder, &[("abide.toml", &config.replace("\"off\"", "\"note\""))]);
+    // The comment names no replacement.
+    let base = fs::read_to_string(folder.join("acme/base/v1/base.proto")).unwrap();
+    put(folder, &[("acme/base/v1/base.proto", &base.replace("Use `text`.", "The old one."))]);
     assert_eq!(abide(folder, &["upgrade", "--write"]).status, 0);
     for action in ["--write", "--check", "--diff"] {
         let ran = abide(folder, &["release", action]);

@@ -89,11 +89,12 @@ fn the_acme_tree() {
 /// Changes of every surface, and an alpha that may change.
 #[test]
 fn changes_between_two_trees() {
-    let markdown = [
+    let more = [
         ("md", ["--format", "markdown"].as_slice()),
         ("comment", ["--format", "comment"].as_slice()),
+        ("dotenv", ["--format", "dotenv"].as_slice()),
     ];
-    for (suffix, args) in FORMATS.into_iter().chain(markdown) {
+    for (suffix, args) in FORMATS.into_iter().chain(more) {
         let mut all = vec!["breaking", "testdata/cli/changes/new", "--as-of", "2026-01-15"];
         all.extend(["--against", "testdata/cli/changes/old", "--changes"]);
         all.extend(["-I", "testdata/imports"]);

@@ -235,8 +235,8 @@ fn what_cannot_be_made_is_not_made() {
     assert_eq!(read(folder, CANDIDATE), made);
 
     let ran = abide(folder, &["upgrade"]);
-    assert_eq!(ran.status, 2, "where candidates go is for the user to say");
-    assert!(ran.stderr.contains("`--out DIR`, `--write`, `--diff` or `--check`"), "{}", ran.stderr);
+    assert_eq!(ran.status, 1, "the plan says what is in its way");
+    assert!(ran.stderr.contains("error[deprecated-type-in-use]"), "{}", ran.stderr);
 }
 
 /// What is deprecated in a package that does not rise is still there.

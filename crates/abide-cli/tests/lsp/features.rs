@@ -381,7 +381,10 @@ fn completions_know_the_edition() {
     let value = "  string note = 9 [features.field_presence = ";
     assert_eq!(complete("2023", value, label), names(&["EXPLICIT", "IMPLICIT", "LEGACY_REQUIRED"]));
     let style = "option features.enforce_naming_style = ";
-    assert_eq!(complete("2024", style, message), names(&["STYLE2024", "STYLE_LEGACY"]));
+    assert_eq!(
+        complete("2024", style, message),
+        names(&["STYLE2024", "STYLE2026", "STYLE_LEGACY"])
+    );
     assert!(complete("2026", style, message).contains(&"STYLE2026".to_owned()));
     assert_eq!(complete("2023", "option features.enforce_n", message), names(&[]));
     let strict = "option features.default_symbol_visibility = STR";

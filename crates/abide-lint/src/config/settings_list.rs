@@ -8,7 +8,7 @@ use abide_upgrade::{CandidateLayout, UpgradeClosure, UpgradeReason};
 
 use crate::finding::{Group, Impact};
 use crate::other_linters::LintGroup;
-use crate::policy::{OptionOrder, Preset, Removal};
+use crate::policy::{Compatibility, OptionOrder, Preset, Removal};
 use crate::rules::RULES;
 
 /// A key of `abide.toml`.
@@ -31,6 +31,8 @@ pub enum SettingValue {
     Pattern(&'static str),
     /// A string, or an array of them, each of this form where there is one.
     Texts(Option<&'static str>),
+    /// A string, a number, a boolean, or an array of one of them.
+    Plain,
     /// A number of at least 1.
     Count,
     /// `true` or `false`.
@@ -96,6 +98,7 @@ pub fn list_settings() -> Vec<Setting> {
     use SettingValue::*;
     let presets = Preset::ALL.iter().map(|it| it.name()).collect();
     vec![
+        setting("extends", "the configurations that this one builds on", Texts(None)),
         setting("preset", "the policy to start from", Word(presets)),
         setting("roots", "the folders that imports start from and that are checked", Texts(None)),
         setting("import-paths", "folders whose files are imported but not checked", Texts(None)),
@@ -107,8 +110,13 @@ pub fn list_settings() -> Vec<Setting> {
         ),
         setting("dependency-folder", "the folder that dependencies are written to", Text),
         setting("rule", "a rule of one's own", Tables(list_rule_settings(), RULE_NEEDS, &[])),
+        setting(
+            "plugin",
+            "a program that checks as plugins of buf do",
+            Tables(list_plugin_settings(), &[], &["path", "command"]),
+        ),
         setting("features", "lists of features that name elements", Texts(None)),
-        setting("against", "the old tree that changes are reported against", Text),
+        setting("against", "the old trees that changes are reported against", Texts(None)),
         setting("bump-against", "the last release, from which versions are counted", Text),
         setting(
             "version-in",
@@ -230,6 +238,19 @@ fn list_rule_settings() -> Vec<Setting> {
     ]
 }
 
+fn list_plugin_settings() -> Vec<Setting> {
+    use SettingValue::*;
+    vec![
+        setting("path", "the program", Text),
+        setting("command", "the program and its arguments", Texts(None)),
+        setting("name", "what its rules begin with", Pattern("^[a-z0-9-]+$")),
+        setting("options", "what the program is told", Named(Box::new(Plain), None)),
+        setting("rules", "the rules or categories that run", Texts(None)),
+        setting("except", "the rules or categories that do not run", Texts(None)),
+        setting("severity", "the severity of its findings", Word(severity_words().to_vec())),
+    ]
+}
+
 fn list_dependency_settings() -> Vec<Setting> {
     use SettingValue::*;
     vec![
@@ -278,6 +299,7 @@ fn list_override_settings() -> Vec<Setting> {
         setting("directions", "directions in which a change breaks", list_directions()),
         setting("rules", "severities by rule, group, or rule of another tool", Levels),
         setting("lint", "options of lint rules for these files", Table(list_lint_settings())),
+        setting("floor", "true to let nothing that builds on it be laxer", Flag),
     ]
 }
 
@@ -360,6 +382,11 @@ fn list_breaking_settings() -> Vec<Setting> {
         ),
         setting("surfaces", "surfaces on which breaks are errors", list_surfaces()),
         setting("directions", "directions in which breaks are errors", list_directions()),
+        setting(
+            "compatibility",
+            "the mode of schema registries",
+            Word(words_of(Compatibility::ALL)),
+        ),
         setting("lightest", "the least impact that is an error", Word(words_of(Impact::ALL))),
     ]
 }

@@ -9,18 +9,26 @@ use abide_syntax::Span;
 pub(super) fn find_in_source(text: &str, string: Span, part: Range<usize>) -> Span {
     let (start, end) = (string.start as usize, string.end as usize);
     let Some(raw) = text.get(start..end) else { return string };
-    let at = |index: usize| {
-        let offset = find_offset(raw, index)?;
+    let at = |index: usize, edge| {
+        let offset = find_offset(raw, index, edge)?;
         u32::try_from(start + offset).ok()
     };
-    match (at(part.start), at(part.end)) {
+    match (at(part.start, Edge::Start), at(part.end, Edge::End)) {
         (Some(from), Some(to)) if from <= to => Span::new(from, to),
         _ => string,
     }
 }
 
+/// Which end of a part is looked for: where a line is continued between two characters, a part
+/// starts behind and ends before it.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Edge {
+    Start,
+    End,
+}
+
 /// The offset in the notation of a string at which its value has an index.
-fn find_offset(raw: &str, index: usize) -> Option<usize> {
+fn find_offset(raw: &str, index: usize, edge: Edge) -> Option<usize> {
     let quote = raw.chars().next().filter(|it| matches!(it, '"' | '\''))?;
     let long = quote.to_string().repeat(3);
     let is_long = raw.len() >= 6 && raw.starts_with(&long);
@@ -31,7 +39,7 @@ fn find_offset(raw: &str, index: usize) -> Option<usize> {
         at += if rest.starts_with("\r\n") { 2 } else { usize::from(rest.starts_with('\n')) };
     }
     let mut value = 0;
-    while value < index && at < end {
+    while at < end && (value < index || edge == Edge::Start) {
         let rest = raw.get(at..end)?;
         let (written, means) = match rest.strip_prefix('\\').filter(|_| quote == '"') {
             Some(escape) => read_escape(escape)?,
@@ -40,10 +48,12 @@ fn find_offset(raw: &str, index: usize) -> Option<usize> {
                 (length, length)
             }
         };
+        if value == index && means > 0 {
+            break;
+        }
         at += written;
         value += means;
     }
-    // Behind the last character a line may be continued, which is no part of the value.
     (value == index).then_some(at)
 }
 

@@ -30,9 +30,7 @@ pub(super) fn add_annotation_advice(tree: &Tree, findings: &mut [Finding]) {
         let is_asked = |word: &&str| {
             help.contains(&format!("`{word}`")) || help.contains(&format!("`{word} ="))
         };
-        if let Some((path, _)) =
-            missing.iter().find(|(_, words)| words.iter().any(|it| is_asked(&it)))
-        {
+        if let Some((path, _)) = missing.iter().find(|(_, words)| words.iter().any(is_asked)) {
             help.push_str(&format!(
                 " (`import \"{path}\";` is built in; `abide init --annotations DIR` writes it for \
                  protoc)"

@@ -39,7 +39,7 @@ impl CheckPlugin {
     /// Returns true if an id is that of a rule of this plugin.
     pub fn has_rule(&self, id: &str) -> bool {
         let rest = id.strip_prefix(&self.name).and_then(|it| it.strip_prefix('/'));
-        rest.is_some_and(|it| is_rule_name(it))
+        rest.is_some_and(is_rule_name)
     }
 }
 

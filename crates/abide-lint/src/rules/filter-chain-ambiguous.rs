@@ -54,10 +54,8 @@ fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut 
         let names = chain.get_message(tree, "filter_chain_match");
         for name in names.into_iter().flat_map(|it| it.get_all(tree, "server_names")) {
             let shown = name.value.as_str().unwrap_or_default();
-            if shown.contains('*')
-                && !(shown.starts_with("*.") && !shown[1..].contains('*'))
-                && shown != "*"
-            {
+            let exact = shown.strip_prefix("*.").unwrap_or(shown);
+            if exact.contains('*') && shown != "*" {
                 let text = format!("`{shown}` is a wildcard in a part of a name");
                 envoy::report(context, listener, name.span, text, sink)
                     .help("write the name in full, or `*.` and a whole suffix");

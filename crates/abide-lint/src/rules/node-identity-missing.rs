@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "node-identity-missing",
     summary: "a bootstrap that subscribes to resources without saying which node it is",
     group: Group::Envoy,
-    severity: Some(Severity::Error),
+    severity: Some(Severity::Warning),
     since: "0.1.0",
     aliases: &[],
     aliases_by_case: &[],

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use abide_instance::runtime::RtdsResource;
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_lint::{
-    DEPRECATED_USES, InstanceFile, InstanceOptions, OLDER_MAJOR_USED, Origin,
-    Overrides as RuntimeOverrides, Policy, Severity,
+    DEPRECATED_USES, Group, InstanceFile, InstanceOptions, OLDER_MAJOR_USED, Origin,
+    Overrides as RuntimeOverrides, Policy, RULES, Severity,
 };
 use abide_syntax::{LineIndex, Span};
 use abide_xds::wire::simple_name;
@@ -391,6 +391,10 @@ impl Judge {
             report.reweigh(OLDER_MAJOR_USED, "by `--allow-previous-major`", |it| {
                 it.min(Severity::Warning)
             });
+        }
+        // Clients that are no Envoys may take it, such as listeners without filter chains.
+        for rule in RULES.iter().filter(|it| it.group == Group::Envoy) {
+            report.reweigh(rule, "not every client is an Envoy", |it| it.min(Severity::Warning));
         }
         // A use that a comment waives is one all the same.
         for finding in report.findings.iter().chain(&report.exempted) {

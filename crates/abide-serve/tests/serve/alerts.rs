@@ -47,7 +47,8 @@ impl Scrapes {
         if let Some(name) = expr.strip_prefix("absent(").and_then(|it| it.strip_suffix(')')) {
             return sum(&self.now, name).is_none();
         }
-        let operators: [(&str, fn(f64, f64) -> bool); 3] =
+        type Comparison = fn(f64, f64) -> bool;
+        let operators: [(&str, Comparison); 3] =
             [(" == ", |a, b| a == b), (" > ", |a, b| a > b), (" < ", |a, b| a < b)];
         let found =
             operators.iter().find_map(|(sign, holds)| Some((expr.split_once(sign)?, holds)));

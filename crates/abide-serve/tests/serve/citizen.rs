@@ -289,7 +289,9 @@ fn client_status_discovery_has_what_each_client_accepted_and_refused() {
             it.contains("xds.acks.cds.v3: 1\n") && it.contains("xds.nacks.cds.v3: 1\n")
         });
         let all = fetch(&server, Vec::new()).await.expect("an answer").clients;
-        let seen: Vec<(String, Vec<(String, i32, i32)>)> = all
+        // Each resource with its status and that of its client.
+        type Seen = (String, i32, i32);
+        let seen: Vec<(String, Vec<Seen>)> = all
             .iter()
             .map(|it| {
                 let configs = it.configs.iter();

@@ -273,9 +273,13 @@ fn a_release_that_removes_a_used_element_needs_a_conversion() {
     let tree = tree("", &[(USER, &old_field)]);
     let folder = tree.path();
     let notes = || ok(folder, &["check", "--format", "json", "--as-of", DAY]).rules();
-    assert_eq!(notes(), [] as [&str; 0], "without a candidate there is nothing to say");
+    let said = ["deprecation-without-replacement"];
+    assert_eq!(notes(), said, "without a candidate nothing is said of conversions");
     ok(folder, &["upgrade", "--write"]);
-    assert_eq!(notes(), ["conversion-missing"], "nobody is surprised by the release");
+    assert!(
+        notes().contains(&"conversion-missing".to_owned()),
+        "nobody is surprised by the release"
+    );
     let told = refused(folder, &["release", "--write", "--as-of", DAY]);
     let missing = "no conversion is known for the field `acme.user.v1.User.old`";
     assert!(told.contains("error[conversion-missing]") && told.contains(missing), "{told}");
