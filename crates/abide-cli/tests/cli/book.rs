@@ -173,7 +173,8 @@ fn example() -> TempDir {
     git(top, &["init", "-q", "-b", "main"]);
     commit(top);
     git(top, &["tag", "v1.4"]);
-    git(top, &["tag", "v1.5"]);
+    git(top, &["tag", "v1.4.2"]);
+    git(top, &["tag", "v1.5.0"]);
     git(top, &["update-ref", "refs/remotes/origin/main", "HEAD"]);
     git(top, &["archive", "--output", "api-v1.tar.gz", "HEAD"]);
     put(

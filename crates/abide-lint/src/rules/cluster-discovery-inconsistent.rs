@@ -26,8 +26,10 @@ fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut 
     }
     let kind = cluster.get_enum_name(tree, "type").unwrap_or("STATIC");
     let policy = cluster.get_enum_name(tree, "lb_policy").unwrap_or("ROUND_ROBIN");
-    let eds = cluster.get(tree, "eds_cluster_config");
     let source = cluster.get_message(tree, "eds_cluster_config");
+    // What cannot be read of them is reported where it stands.
+    let is_by_eds = source.is_some_and(|it| it.get(tree, "eds_config").is_some())
+        || (source.is_some() && cluster.get(tree, "type").is_some());
     let assignment = cluster.get(tree, "load_assignment");
     let by_new_policy = cluster.get(tree, "load_balancing_policy").is_some();
     let mut report = |field: &str, text: String, help: &str| {
@@ -41,7 +43,7 @@ fn check<'t>(context: &InstanceContext<'t>, visit: WalkItem<'t, '_>, sink: &mut 
             "set `eds_cluster_config.eds_config`",
         ),
         "EDS" => {}
-        _ if eds.is_some() => report(
+        _ if is_by_eds => report(
             "eds_cluster_config",
             format!("`eds_cluster_config` is set in a cluster of the type `{kind}`"),
             "set `type: EDS`, or remove `eds_cluster_config`",
