@@ -295,7 +295,7 @@ const ADVICE: &[(&str, Way)] = &[
     (
         "name * in its comment, as in `Deprecated: use NAME`; or in its `*_policy`, set `replaced_by` to that, or `lossy` to the reason why values get lost; or list it in `lossy` of [upgrade]",
         Edits(&[
-            |s, _| s.text("The old address.", "Deprecated: use `email`."),
+            |s, _| s.text("Use `email` or `phone`.", "Deprecated: use `email`."),
             |s, _| s.with_option("(abide.annotations.v1.field_policy).replaced_by = \"email\""),
             |s, _| s.with_option("(abide.annotations.v1.field_policy).lossy = \"nobody reads it\""),
             |s, _| s.listed("upgrade", "lossy", &s.finding.element),
