@@ -26,8 +26,9 @@ const SAMPLE: usize = 24;
 /// Our own file for which no generator writes code, although protoc compiles it.
 const NOT_GENERATED: &str = "tolerated.proto";
 
-/// How many lines a file may gain, in the median of a tree.
-const MAX_MEDIAN: usize = 2;
+/// How many lines a file may gain, in the median of a sample with all that it imports. The whole of
+/// googleapis has a median of 2, but half of its files gain 3, so a sample is on either side.
+const MAX_MEDIAN: usize = 3;
 
 /// Carries our own files, and samples of these trees; true if nothing differs.
 pub(crate) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
