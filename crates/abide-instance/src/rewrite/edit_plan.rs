@@ -412,11 +412,17 @@ fn group_by_member<'t, 'm>(
     own: &[JsonMember<'_>],
 ) -> Vec<(Field<'t>, Vec<&'m Entry>)> {
     let is_own = |key: Span| !key.is_empty() && own.iter().any(|it| it.key_span == key);
+    // Two fields of the older version may become one list: that has one key.
+    let name = |key: Span| {
+        let member = own.iter().find(|it| it.key_span == key);
+        member.map(|it| it.key.replace('_', "").to_ascii_lowercase())
+    };
+    let is_apart = |a: Span, b: Span| a != b && name(a) == name(b);
     let mut groups: Vec<(Field<'t>, Vec<&'m Entry>)> = Vec::new();
     for entry in &message.entries {
         let is_same = |group: &&mut (Field<'t>, Vec<&'m Entry>)| {
-            let keys = || group.1.iter().map(|it| it.key).filter(|it| is_own(*it));
-            let is_member = !is_own(entry.key) || keys().all(|key| key == entry.key);
+            let mut keys = group.1.iter().map(|it| it.key).filter(|it| is_own(*it));
+            let is_member = !is_own(entry.key) || !keys.any(|key| is_apart(key, entry.key));
             group.0.id == entry.field && is_member
         };
         match groups.iter_mut().rev().find(is_same) {
