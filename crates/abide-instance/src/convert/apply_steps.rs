@@ -285,8 +285,10 @@ impl<'a, 't> Converter<'a, 't> {
             let found = moved.values.iter().map(sides);
             let found = { found }.find(|(from, _)| self.is_same_value(&from.value, &value));
             let Some((_, to)) = found else {
-                let text = format!("no step says what this value of `{}` becomes", old.name());
-                self.record_loss(entry.span, old.full_name(), text);
+                let message = format!("no step says what this value of `{}` becomes", old.name());
+                let help = Some("remove it, or write by hand what takes its place".to_owned());
+                let (span, element) = (entry.span, old.full_name());
+                self.losses.push(ConversionLoss { span, element, message, help });
                 return None;
             };
             return Some(remove_places(to));

@@ -7,7 +7,7 @@ use abide_syntax::Span;
 use super::converter::Converter;
 use super::path::build_any;
 use super::steps::ConfiguredExtension;
-use super::version_converter::ConversionChange;
+use super::version_converter::{ConversionChange, ConversionLoss};
 use crate::readers::{Dialect, remove_message_places, struct_to_json};
 
 impl<'a, 't> Converter<'a, 't> {
@@ -37,8 +37,7 @@ impl<'a, 't> Converter<'a, 't> {
         let Some(extension) = self.translator.steps.find_extension(&name, &configured.kind) else {
             if let Some(config) = taken.first() {
                 rest.entries.retain(|it| it.field != from.id);
-                let text = format!("the type of the configuration of `{name}` is not known");
-                self.record_loss(config.key, from.full_name(), text);
+                self.record_unknown_configuration(config.key, from, &name);
             }
             return;
         };
@@ -101,6 +100,14 @@ impl<'a, 't> Converter<'a, 't> {
         Some(build_any(self.tree, to.message_type()?.id, content))
     }
 
+    /// Records that an extension is not known, so nothing says what its configuration would be.
+    fn record_unknown_configuration(&mut self, span: Span, from: Field<'t>, name: &str) {
+        let message = format!("the type of the configuration of `{name}` is not known");
+        let help = Some("write its configuration by hand as an Any with its type".to_owned());
+        let element = from.full_name();
+        self.losses.push(ConversionLoss { span, element, message, help });
+    }
+
     /// A pair of a map from names of extensions to their configuration.
     fn convert_configured_pair(
         &mut self,
@@ -119,8 +126,7 @@ impl<'a, 't> Converter<'a, 't> {
         let known = extension.and_then(|it| Some((it, it.ty?)));
         let parts = known.zip(config.and_then(|it| Some((it, it.value.as_message()?))));
         let Some(((extension, ty), (config, content))) = parts else {
-            let text = format!("the type of the configuration of `{name}` is not known");
-            return self.record_loss(pair.span, from.full_name(), text);
+            return self.record_unknown_configuration(pair.span, from, name);
         };
         let content = self.read_struct(ty, content, config.span);
         let Some(entry) = to.message_type() else { return };

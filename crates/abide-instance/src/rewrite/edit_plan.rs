@@ -254,14 +254,25 @@ impl<'a, 'n> Planner<'a, 'n> {
             }
             let now = self.tree.message(ty);
             let older = (self.versions)(ty).into_iter().rev();
-            let mut homes = older.filter_map(|version| {
-                let field = self.tree.message(version).find_field_by_json_name(&member.key)?;
-                now.field_numbered(field.number())
-            });
-            let Some(field) = now.find_field_by_json_name(&member.key).or_else(|| homes.next())
-            else {
+            let numbers: Vec<i32> = older
+                .filter_map(|it| self.tree.message(it).find_field_by_json_name(&member.key))
+                .map(|it| it.number())
+                .collect();
+            // A name that has another number now is that of another field.
+            let same = now.find_field_by_json_name(&member.key);
+            if same.is_some_and(|same| numbers.iter().any(|it| *it != same.number())) {
                 continue;
-            };
+            }
+            let home = || numbers.iter().find_map(|it| now.field_numbered(*it));
+            let Some(field) = same.or_else(home) else { continue };
+            // What another key became has the place: a blank value adds nothing to it.
+            let is_another =
+                |key: Span| own.iter().any(|it| it.key_span == key && !have_one_name(it, member));
+            let is_taken =
+                |it: &PlannedMember| it.order == field.number() && it.key.is_some_and(is_another);
+            if members.iter().any(is_taken) {
+                continue;
+            }
             let (name, is_renamed) = self.choose_name(field, Some(member));
             let value = EditPlan::Kept(member.value.span);
             let key = Some(member.key_span);
@@ -413,16 +424,17 @@ fn group_by_member<'t, 'm>(
 ) -> Vec<(Field<'t>, Vec<&'m Entry>)> {
     let is_own = |key: Span| !key.is_empty() && own.iter().any(|it| it.key_span == key);
     // Two fields of the older version may become one list: that has one key.
-    let name = |key: Span| {
-        let member = own.iter().find(|it| it.key_span == key);
-        member.map(|it| it.key.replace('_', "").to_ascii_lowercase())
-    };
-    let is_apart = |a: Span, b: Span| a != b && name(a) == name(b);
+    let find = |key: Span| own.iter().find(|it| it.key_span == key);
+    let is_apart =
+        |a: Span, b: Span| a != b && find(a).zip(find(b)).is_some_and(|(a, b)| have_one_name(a, b));
     let mut groups: Vec<(Field<'t>, Vec<&'m Entry>)> = Vec::new();
     for entry in &message.entries {
         let is_same = |group: &&mut (Field<'t>, Vec<&'m Entry>)| {
             let mut keys = group.1.iter().map(|it| it.key).filter(|it| is_own(*it));
-            let is_member = !is_own(entry.key) || !keys.any(|key| is_apart(key, entry.key));
+            // A member of a oneof is set once.
+            let is_member = !is_own(entry.key)
+                || group.0.oneof().is_some()
+                || !keys.any(|key| is_apart(key, entry.key));
             group.0.id == entry.field && is_member
         };
         match groups.iter_mut().rev().find(is_same) {
@@ -431,6 +443,12 @@ fn group_by_member<'t, 'm>(
         }
     }
     groups
+}
+
+/// Returns true if two keys name one field, in whatever style.
+fn have_one_name(a: &JsonMember<'_>, b: &JsonMember<'_>) -> bool {
+    let plain = |it: &JsonMember<'_>| it.key.replace('_', "").to_ascii_lowercase();
+    plain(a) == plain(b)
 }
 
 fn sort_members(members: &mut [PlannedMember]) {
