@@ -268,8 +268,9 @@ impl<'a, 'n> Planner<'a, 'n> {
             // What another key became has the place: a blank value adds nothing to it.
             let is_another =
                 |key: Span| own.iter().any(|it| it.key_span == key && !have_one_name(it, member));
-            let is_taken =
-                |it: &PlannedMember| it.order == field.number() && it.key.is_some_and(is_another);
+            let is_taken = |it: &PlannedMember| {
+                it.order == field.number() && (!it.in_place || it.key.is_some_and(is_another))
+            };
             if members.iter().any(is_taken) {
                 continue;
             }
