@@ -110,3 +110,14 @@ impl Error {
         Error::Certificate { path: path.to_owned(), reason: reason.to_string() }
     }
 }
+
+/// An error with all that led to it, such as what a server says about a certificate.
+pub(crate) fn describe_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(reason) = next {
+        text.push_str(&format!(": {reason}"));
+        next = reason.source();
+    }
+    text
+}

@@ -1,6 +1,7 @@
 //! The ways on which clients get resources: gRPC, long polling, and files.
 
 mod client_status;
+mod conversation;
 mod file_out;
 mod grpc;
 mod health_checks;

@@ -27,6 +27,7 @@ use tonic_prost::ProstCodec;
 use super::message::{Arrival, Ask, Received, ReceivedResource, StreamEnd};
 use super::play::{Stop, Stream, Target};
 use super::resources::{MARK, Served, Type, messages};
+use crate::error::describe_chain;
 use crate::transport::{read_body, send_request};
 
 /// Responses that nobody looked at yet; a server that sends more has to wait.
@@ -439,17 +440,6 @@ fn end_with(status: &Status) -> StreamEnd {
         Code::Unimplemented => StreamEnd::Unimplemented(reason),
         _ => StreamEnd::Closed(reason),
     }
-}
-
-/// An error with what is behind it.
-fn describe_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        text.push_str(&format!(": {error}"));
-        source = error.source();
-    }
-    text
 }
 
 /// Polls with the newest request, again and again while nothing is new. Returns why it ended.

@@ -8,7 +8,7 @@ use abide_instance::runtime::RtdsResource;
 use abide_instance::{Instance, Notation, ReadOptions};
 use abide_lint::{
     DEPRECATED_USES, Group, InstanceFile, InstanceOptions, OLDER_MAJOR_USED, Origin,
-    Overrides as RuntimeOverrides, Policy, RULES, Severity,
+    Overrides as RuntimeOverrides, Policy, Severity, find_rule,
 };
 use abide_syntax::{LineIndex, Span};
 use abide_xds::wire::simple_name;
@@ -170,7 +170,7 @@ impl Judge {
             }));
             served.add(audience, gathered.snapshot);
         }
-        let audiences = served.audiences();
+        let mut audiences = served.audiences();
         for (severity, audience, line) in self.find_dangling(files, &all, &audiences) {
             match severity {
                 Severity::Error => errors.push((audience, line)),
@@ -178,11 +178,11 @@ impl Judge {
             }
         }
         warnings.extend(self.find_external_needs(&audiences));
-        for (audience, _) in errors.iter().filter(|it| it.0 != Audience::Everyone) {
-            served.stop(audience.clone());
-        }
-        let is_empty =
-            served.audiences().iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
+        let stopped = errors.iter().map(|it| &it.0).filter(|it| **it != Audience::Everyone);
+        let stopped: BTreeSet<Audience> = stopped.cloned().collect();
+        audiences.retain(|it| !stopped.contains(&it.0));
+        stopped.into_iter().for_each(|it| served.stop(it));
+        let is_empty = audiences.iter().all(|(_, it)| it.types().all(|it| it.1.is_empty()));
         if is_empty && errors.is_empty() {
             let line = describe_empty(files.len());
             match self.leniency.allows_empty {
@@ -202,7 +202,7 @@ impl Judge {
         let lines = errors.into_iter().map(|it| it.1).collect();
         let (errors, stopped) = if is_refused { (lines, Vec::new()) } else { (Vec::new(), lines) };
         if !is_refused {
-            warnings.extend(self.find_losses(files, &all, &served));
+            warnings.extend(self.find_losses(files, &all, &audiences));
         }
         let served = (!is_refused).then_some(served);
         Verdict { served, deprecated_uses, errors, stopped, warnings }
@@ -260,17 +260,17 @@ impl Judge {
         &self,
         files: &[ResourceFile],
         all: &[Arc<Judged>],
-        served: &ServedResources,
+        audiences: &[(Audience, Arc<Snapshot>)],
     ) -> Vec<String> {
         let mut before = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         let mut now = BTreeMap::new();
         let (mut lines, mut said) = (Vec::new(), BTreeSet::new());
         let places = OnceCell::new();
         for (release, terms) in self.apis.older_releases() {
-            for (audience, snapshot) in served.audiences() {
-                let key = (release.to_owned(), audience);
+            for (audience, snapshot) in audiences {
+                let key = (release.to_owned(), audience.clone());
                 let known = before.get(&key).cloned().unwrap_or_default();
-                let view = self.apis.view(&terms, &snapshot, &known);
+                let view = self.apis.view(&terms, snapshot, &known);
                 for ((url, name), loss) in &view.losses {
                     let Some(lost) = describe_loss(loss) else { continue };
                     let places = places.get_or_init(|| ResourceLocations::of(files, all));
@@ -386,16 +386,7 @@ impl Judge {
             .map(|(instance, file)| InstanceFile::new(instance, &file.bytes))
             .collect();
         let options = InstanceOptions { overrides: Some(overrides), ..InstanceOptions::on(as_of) };
-        let mut report = abide_lint::check_instances(tree, &self.policy, options, &checked);
-        if self.leniency.allows_previous_major {
-            report.reweigh(OLDER_MAJOR_USED, "by `--allow-previous-major`", |it| {
-                it.min(Severity::Warning)
-            });
-        }
-        // Clients that are no Envoys may take it, such as listeners without filter chains.
-        for rule in RULES.iter().filter(|it| it.group == Group::Envoy) {
-            report.reweigh(rule, "not every client is an Envoy", |it| it.min(Severity::Warning));
-        }
+        let report = abide_lint::check_instances(tree, &self.policy, options, &checked);
         // A use that a comment waives is one all the same.
         for finding in report.findings.iter().chain(&report.exempted) {
             let is_use = DEPRECATED_USES.iter().any(|it| it.id == finding.rule);
@@ -413,12 +404,19 @@ impl Judge {
             let line: String =
                 [place, finding.message.clone()].into_iter().chain(help).chain(rule).collect();
             match finding.severity {
-                Severity::Error => all[number].errors.push(line),
-                Severity::Warning => all[number].warnings.push(line),
-                _ => {}
+                Severity::Error if !self.tolerates(finding.rule) => all[number].errors.push(line),
+                Severity::Error | Severity::Warning => all[number].warnings.push(line),
+                Severity::Note => {}
             }
         }
         all
+    }
+
+    /// Returns true if what a rule reports is served all the same.
+    fn tolerates(&self, rule: &str) -> bool {
+        // Clients that are no Envoys may take it, such as listeners without filter chains.
+        find_rule(rule).is_some_and(|it| it.group == Group::Envoy)
+            || self.leniency.allows_previous_major && rule == OLDER_MAJOR_USED.id
     }
 
     fn read(&self, file: &ResourceFile) -> Instance {

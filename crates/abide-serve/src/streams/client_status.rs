@@ -2,17 +2,14 @@
 //!
 //! Contents are left out: secrets are among them, and whoever asks is not the client.
 
-use std::collections::BTreeMap;
-use std::pin::pin;
-use std::sync::Arc;
-
+use abide_xds::TypeStatus;
 use abide_xds::wire::{Any, Node};
-use abide_xds::{Collection, TypeStatus};
 use hyper::body::Incoming;
 use prost::{Message, Oneof};
 use tokio::sync::mpsc;
 use tonic::Status;
 
+use super::conversation::answer_each;
 use crate::clients::{ConnectedClient, ServerState, StreamPermit};
 use crate::listeners::DrainSignal;
 use crate::transport::{EncodedMessage, RequestStream};
@@ -154,24 +151,16 @@ pub(super) async fn converse(
     fleet: &ServerState,
     _admission: StreamPermit,
     method: StatusMethod,
-    mut incoming: RequestStream<Incoming, ClientStatusRequest>,
+    incoming: RequestStream<Incoming, ClientStatusRequest>,
     outgoing: &mpsc::Sender<Result<EncodedMessage, Status>>,
     leave: Option<DrainSignal>,
 ) -> Result<(), Status> {
-    let mut told = pin!(DrainSignal::wait_for_drain(leave));
-    loop {
-        let read = tokio::select! {
-            next = incoming.next() => next?,
-            () = outgoing.closed() => return Ok(()),
-            () = &mut told => return Ok(()),
-        };
-        let Some(read) = read else { return Ok(()) };
-        let response = tokio::task::block_in_place(|| answer(&fleet.clients(), &read.request))?;
-        let sent = outgoing.send(Ok(EncodedMessage::of(&response))).await;
-        if sent.is_err() || method == StatusMethod::Fetch {
-            return Ok(());
-        }
-    }
+    let at_most = match method {
+        StatusMethod::Fetch => 1,
+        StatusMethod::Stream => usize::MAX,
+    };
+    answer_each(at_most, incoming, outgoing, leave, |request| answer(&fleet.clients(), &request))
+        .await
 }
 
 fn answer(
@@ -237,7 +226,7 @@ fn describe(status: &TypeStatus) -> Vec<GenericXdsConfig> {
         version_info: version.to_owned(),
         ..GenericXdsConfig::default()
     };
-    let accepted = versions(&status.accepted_resources);
+    let accepted = &status.accepted_resources;
     let refused = status.refused.as_ref();
     let refuses = |name: &str, version: &str| {
         refused.filter(|it| it.resources.iter().any(|it| *it.0 == *name && *it.1 == *version))
@@ -245,7 +234,7 @@ fn describe(status: &TypeStatus) -> Vec<GenericXdsConfig> {
     let mut all: Vec<GenericXdsConfig> = Vec::new();
     for resource in status.sent_resources.iter() {
         let (name, version) = (&*resource.name, &*resource.version);
-        let is_accepted = accepted.get(name) == Some(&version);
+        let is_accepted = accepted.get(name).is_some_and(|it| *it.version == *version);
         let refusal = refuses(name, version).filter(|_| !is_accepted);
         let (state, seen) = match (is_accepted, refusal) {
             (true, _) => (ConfigStatus::Synced, ClientResourceStatus::Acked),
@@ -271,9 +260,4 @@ fn describe(status: &TypeStatus) -> Vec<GenericXdsConfig> {
     });
     all.extend(waits);
     all
-}
-
-/// The versions of resources, by name.
-fn versions(resources: &Arc<Collection>) -> BTreeMap<&str, &str> {
-    resources.iter().map(|it| (&*it.name, &*it.version)).collect()
 }

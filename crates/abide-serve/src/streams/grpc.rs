@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use abide_schema::Tree;
 use abide_xds::wire::{
     DeltaDiscoveryRequest, DiscoveryRequest, Incoming, Node, VersionedTypeUrl, truncate,
 };
@@ -50,6 +51,8 @@ const REFUSAL_LOG_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(crate) struct DiscoveryServices {
     fleet: Arc<ServerState>,
+    /// What reflection declares beside the API, as soon as a client asked.
+    declared: Arc<OnceLock<Tree>>,
 }
 
 /// A method, as its path says.
@@ -96,7 +99,7 @@ impl DiscoveryMethod {
 
 impl DiscoveryServices {
     pub(crate) fn new(fleet: Arc<ServerState>) -> DiscoveryServices {
-        DiscoveryServices { fleet }
+        DiscoveryServices { fleet, declared: Arc::default() }
     }
 }
 
@@ -110,7 +113,7 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
     }
 
     fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
-        let fleet = Arc::clone(&self.fleet);
+        let (fleet, declared) = (Arc::clone(&self.fleet), Arc::clone(&self.declared));
         Box::pin(async move {
             if let Some(transport) = health_checks::transport_at(request.uri().path()) {
                 let origin = ClientOrigin {
@@ -150,7 +153,10 @@ impl Service<http::Request<Bytes>> for DiscoveryServices {
                     fleet,
                     request,
                     move |fleet, admission, incoming, outgoing, leave| async move {
-                        reflection::converse(&fleet, admission, incoming, &outgoing, leave).await
+                        reflection::converse(
+                            &fleet, &declared, admission, incoming, &outgoing, leave,
+                        )
+                        .await
                     },
                 ));
             }

@@ -1,7 +1,7 @@
 //! Server reflection: what the services and types of this server are, for programs such as `grpcurl`.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use abide_schema::{Element, FileDecl, FileId, SourceFile, Tree, encode_file, set_files};
 use hyper::body::Incoming;
@@ -9,22 +9,22 @@ use prost::{Message, Oneof};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
-use super::services::{ServedMethod, services};
+use super::conversation::answer_each;
+use super::services::{ServedMethod, ServiceMethods, services};
 use crate::clients::{ServerState, StreamPermit};
 use crate::listeners::DrainSignal;
 use crate::resources::Apis;
 use crate::transport::{EncodedMessage, RequestStream};
 
 /// Declarations that no API has to have, in both versions that clients ask for.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 3] = [
     (MESSAGES, include_str!("reflection/discovery.proto")),
     ("grpc/health/v1/health.proto", include_str!("reflection/health.proto")),
-    ("grpc/reflection/v1/reflection.proto", include_str!("reflection/reflection_v1.proto")),
-    (
-        "grpc/reflection/v1alpha/reflection.proto",
-        include_str!("reflection/reflection_v1alpha.proto"),
-    ),
+    ("grpc/reflection/v1/reflection.proto", REFLECTION),
 ];
+
+/// The first version of reflection, of which the alpha differs in its package alone.
+const REFLECTION: &str = include_str!("reflection/reflection_v1.proto");
 
 /// The messages of services that the API does not declare.
 const MESSAGES: &str = "abide/xds/v1/discovery.proto";
@@ -32,18 +32,21 @@ const MESSAGES: &str = "abide/xds/v1/discovery.proto";
 /// The services that the API does not declare, and what every server of gRPC has.
 fn link_own(apis: &Apis) -> Tree {
     let fixed = FILES.map(|(path, text)| (path.to_owned(), text.to_owned()));
-    let all = services(apis).into_iter();
-    let undeclared = all
-        .filter(|(name, methods)| !methods.is_empty() && apis.newest.element_named(name).is_none());
+    let alpha =
+        REFLECTION.replace("package grpc.reflection.v1;", "package grpc.reflection.v1alpha;");
+    let alpha = ("grpc/reflection/v1alpha/reflection.proto".to_owned(), alpha);
+    let undeclared = services(apis).into_iter().filter(|(name, methods)| {
+        *methods != ServiceMethods::Declared && apis.newest.element_named(name).is_none()
+    });
     let declared = undeclared.map(|(name, methods)| {
-        (format!("abide/xds/v1/services/{name}.proto"), declare(name, &methods))
+        (format!("abide/xds/v1/services/{name}.proto"), declare(name, &methods.list()))
     });
     let parse = |(path, text): (String, String)| {
         let (path, text): (Arc<str>, _) = (path.into(), text.into_bytes().into());
         let display = Arc::clone(&path);
         Arc::new(FileDecl::parse(SourceFile { path, display, root: 0, imported: false, text }))
     };
-    Tree::link(fixed.into_iter().chain(declared).map(parse).collect())
+    Tree::link(fixed.into_iter().chain([alpha]).chain(declared).map(parse).collect())
 }
 
 /// The text of a file that declares a service.
@@ -150,47 +153,38 @@ struct ErrorResponse {
 
 /// Returns true if the reflection service has its stream at a path.
 pub(super) fn is_reflection(path: &str) -> bool {
-    ["v1", "v1alpha"].iter().any(|version| {
-        path == format!("/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo")
-    })
+    matches!(
+        path,
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+            | "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+    )
 }
 
 /// Answers one client until either side ends the stream. A file is sent with all that it imports, and
-/// once.
+/// once. `own` has what is declared beside the API, as soon as a client asked.
 pub(super) async fn converse(
     fleet: &ServerState,
+    own: &OnceLock<Tree>,
     _admission: StreamPermit,
-    mut incoming: RequestStream<Incoming, ServerReflectionRequest>,
+    incoming: RequestStream<Incoming, ServerReflectionRequest>,
     outgoing: &mpsc::Sender<Result<EncodedMessage, Status>>,
     leave: Option<DrainSignal>,
 ) -> Result<(), Status> {
-    let told = DrainSignal::wait_for_drain(leave);
-    tokio::pin!(told);
     let mut sent = BTreeSet::new();
-    let own = tokio::task::block_in_place(|| link_own(&fleet.apis));
-    loop {
-        let read = tokio::select! {
-            next = incoming.next() => next?,
-            () = outgoing.closed() => return Ok(()),
-            () = &mut told => return Ok(()),
-        };
-        let Some(read) = read else { return Ok(()) };
-        let request = read.request;
-        let answered =
-            tokio::task::block_in_place(|| answer((&fleet.apis, &own), &request, &mut sent));
+    answer_each(usize::MAX, incoming, outgoing, leave, |request| {
+        let own = own.get_or_init(|| link_own(&fleet.apis));
         let failed = |status: Status| {
             let (error_code, error_message) = (status.code().into(), status.message().to_owned());
             Answer::Error(ErrorResponse { error_code, error_message })
         };
-        let response = ServerReflectionResponse {
+        let answered = answer((&fleet.apis, own), &request, &mut sent);
+        Ok(ServerReflectionResponse {
             valid_host: request.host.clone(),
             original_request: Some(request),
             answer: Some(answered.unwrap_or_else(failed)),
-        };
-        if outgoing.send(Ok(EncodedMessage::of(&response))).await.is_err() {
-            return Ok(());
-        }
-    }
+        })
+    })
+    .await
 }
 
 /// Answers one question, from the API and from what is declared beside it. `sent` has the files that

@@ -12,6 +12,16 @@ pub(super) struct ServedMethod {
     pub(super) response: (&'static str, bool),
 }
 
+/// What a service offers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ServiceMethods<'a> {
+    /// What its own file declares.
+    Declared,
+    ClientStatus,
+    /// The methods of a discovery service, by the end of their names.
+    Discovery(&'a str),
+}
+
 /// Services whose methods no API has to declare.
 const DECLARED: [&str; 3] = [
     "grpc.health.v1.Health",
@@ -28,38 +38,45 @@ const AGGREGATED: [&str; 2] = [
 /// The service that says what clients have.
 const CLIENT_STATUS: &str = "envoy.service.status.v3.ClientStatusDiscoveryService";
 
-/// Lists the services in order, each with its methods; without any, its own file declares them.
-pub(super) fn services(apis: &Apis) -> BTreeMap<&str, Vec<ServedMethod>> {
-    let mut all: BTreeMap<&str, Vec<ServedMethod>> =
-        DECLARED.into_iter().map(|it| (it, Vec::new())).collect();
-    all.extend(AGGREGATED.map(|it| (it, discovery_methods("AggregatedResources").to_vec())));
-    let status = |name: &str, is_stream| ServedMethod {
-        name: name.to_owned(),
-        request: ("ClientStatusRequest", is_stream),
-        response: ("ClientStatusResponse", is_stream),
-    };
-    let methods = vec![status("StreamClientStatus", true), status("FetchClientStatus", false)];
-    all.insert(CLIENT_STATUS, methods);
+/// Lists the services in order, each with what it offers.
+pub(super) fn services(apis: &Apis) -> BTreeMap<&str, ServiceMethods<'_>> {
+    let mut all: BTreeMap<&str, ServiceMethods<'_>> =
+        DECLARED.into_iter().map(|it| (it, ServiceMethods::Declared)).collect();
+    all.extend(AGGREGATED.map(|it| (it, ServiceMethods::Discovery("AggregatedResources"))));
+    all.insert(CLIENT_STATUS, ServiceMethods::ClientStatus);
     for ty in apis.types().iter() {
         let Some(plural) = &ty.entry.methods else { continue };
         let names = ty.entry.services.iter().flatten();
-        all.extend(names.map(|it| (&**it, discovery_methods(plural).to_vec())));
+        all.extend(names.map(|it| (&**it, ServiceMethods::Discovery(plural))));
     }
     all
 }
 
-/// The methods of a discovery service, by the end of their names.
-fn discovery_methods(plural: &str) -> [ServedMethod; 2] {
-    [
-        ServedMethod {
-            name: format!("Stream{plural}"),
-            request: ("DiscoveryRequest", true),
-            response: ("DiscoveryResponse", true),
-        },
-        ServedMethod {
-            name: format!("Delta{plural}"),
-            request: ("DeltaDiscoveryRequest", true),
-            response: ("DeltaDiscoveryResponse", true),
-        },
-    ]
+impl ServiceMethods<'_> {
+    /// Lists the methods that its own file does not declare.
+    pub(super) fn list(self) -> Vec<ServedMethod> {
+        let method = |name: String, request, response, is_stream| ServedMethod {
+            name,
+            request: (request, is_stream),
+            response: (response, is_stream),
+        };
+        match self {
+            ServiceMethods::Declared => Vec::new(),
+            ServiceMethods::ClientStatus => {
+                let status = |name: &str, is_stream| {
+                    method(name.into(), "ClientStatusRequest", "ClientStatusResponse", is_stream)
+                };
+                vec![status("StreamClientStatus", true), status("FetchClientStatus", false)]
+            }
+            ServiceMethods::Discovery(plural) => vec![
+                method(format!("Stream{plural}"), "DiscoveryRequest", "DiscoveryResponse", true),
+                method(
+                    format!("Delta{plural}"),
+                    "DeltaDiscoveryRequest",
+                    "DeltaDiscoveryResponse",
+                    true,
+                ),
+            ],
+        }
+    }
 }

@@ -8,11 +8,11 @@ use clap::Args as Group;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
-use tokio_rustls::rustls::pki_types::{PrivateKeyDer, ServerName, pem::PemObject};
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::tls::read_certificates;
+use super::tls::{read_certificates, read_key, read_roots};
 use crate::error::Error;
 
 /// TLS to a server.
@@ -55,10 +55,7 @@ impl ClientTls {
             let message = "name who signed the certificate of the server: `--ca FILE`";
             return Err(Error::Argument(message.to_owned()));
         };
-        let mut roots = RootCertStore::empty();
-        for authority in read_certificates(ca)? {
-            roots.add(authority).map_err(|error| Error::cannot_use(ca, error))?;
-        }
+        let roots = read_roots(ca)?;
         let config = ClientConfig::builder_with_provider(Arc::new(default_provider()));
         let config = config.with_safe_default_protocol_versions();
         let config = config.map_err(|error| Error::Tls(error.to_string()))?;
@@ -66,8 +63,7 @@ impl ClientTls {
         let mut config = match (&args.cert, &args.key) {
             (Some(cert), Some(key)) => {
                 let shown = read_certificates(cert)?;
-                let own = PrivateKeyDer::from_pem_file(key);
-                let own = own.map_err(|error| Error::cannot_use(key, error))?;
+                let own = read_key(key)?;
                 let config = config.with_client_auth_cert(shown, own);
                 config.map_err(|error| Error::cannot_use(cert, error))?
             }

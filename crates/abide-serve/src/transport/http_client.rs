@@ -15,7 +15,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
 use super::client_tls::ClientTls;
-use crate::error::Error as ServerError;
+use crate::error::{Error as ServerError, describe_chain};
 
 /// The time that a whole answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
@@ -119,20 +119,9 @@ pub(crate) async fn send_request_to(
                 no_answer(format!("{address} does not answer in HTTP/1 without TLS"))
             }
             true => no_answer(format!("{address} does not answer in HTTP/1")),
-            false => no_answer(format!("{url}{path}: {}", with_reasons(&error))),
+            false => no_answer(format!("{url}{path}: {}", describe_chain(&error))),
         }
     })
-}
-
-/// An error with all that led to it, such as what a server says about a certificate.
-fn with_reasons(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(reason) = next {
-        text.push_str(&format!(": {reason}"));
-        next = reason.source();
-    }
-    text
 }
 
 /// Returns true if something came before the request went, as from servers of HTTP/2: neither an end nor an

@@ -171,8 +171,7 @@ impl CertificateFiles {
         let shown = read_certificates(&self.cert)?;
         // A chain is as good as its first certificate that ends.
         let end = shown.iter().filter_map(|it| Some(CertificateFacts::read(it)?.end)).min();
-        let key = PrivateKeyDer::from_pem_file(&self.key);
-        let key = key.map_err(|error| Error::cannot_use(&self.key, error))?;
+        let key = read_key(&self.key)?;
         let provider = Arc::new(default_provider());
         let config = ServerConfig::builder_with_provider(Arc::clone(&provider));
         let config = config.with_safe_default_protocol_versions();
@@ -180,10 +179,7 @@ impl CertificateFiles {
         let config = match &self.client_ca {
             None => config.with_no_client_auth(),
             Some(path) => {
-                let mut roots = RootCertStore::empty();
-                for authority in read_certificates(path)? {
-                    roots.add(authority).map_err(|error| Error::cannot_use(path, error))?;
-                }
+                let roots = read_roots(path)?;
                 let verifier =
                     WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
                 let verifier = verifier.map_err(|error| Error::cannot_use(path, error))?;
@@ -200,6 +196,20 @@ impl CertificateFiles {
 /// Returns true if a certificate that ends at this time, in seconds since 1970, has ended.
 fn has_ended(end: Option<i64>) -> bool {
     end.is_some_and(|end| end < Timestamp::now().as_second())
+}
+
+/// Reads the key of a file.
+pub(super) fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
+    PrivateKeyDer::from_pem_file(path).map_err(|error| Error::cannot_use(path, error))
+}
+
+/// Reads the certificates of a file as those of authorities.
+pub(super) fn read_roots(path: &Path) -> Result<RootCertStore, Error> {
+    let mut roots = RootCertStore::empty();
+    for authority in read_certificates(path)? {
+        roots.add(authority).map_err(|error| Error::cannot_use(path, error))?;
+    }
+    Ok(roots)
 }
 
 /// Reads the certificates of a file, of which there must be one at least.
