@@ -4,11 +4,11 @@ use abide_schema::value::{Codec, Entry, Message, Value, default_of};
 use abide_schema::{Cardinality, Field, MessageId, Scalar, Type};
 use abide_syntax::Span;
 
-use super::converter::Converter;
+use super::converter::{BY_HAND, Converter};
 use super::path::{FieldPath, ValuePlacer, take_values};
 use super::steps::{DownwardUse, MigrationStep, SettingSource, StepMove, StepSetting, TextCut};
 use super::type_mapping::Direction;
-use super::version_converter::{ConversionLoss, OlderReader};
+use super::version_converter::OlderReader;
 use crate::readers::remove_places;
 
 /// Values that a move took.
@@ -262,8 +262,8 @@ impl<'a, 't> Converter<'a, 't> {
             let outer = self.tree.message(outer).full_name();
             let place = format_path(&path);
             let message = format!("`{name}` is not carried: no `{outer}` is around it");
-            let help = Some(format!("set `{place}` of the `{outer}` that uses it"));
-            self.losses.push(ConversionLoss { span: key, element, message, help });
+            let help = format!("set `{place}` of the `{outer}` that uses it");
+            self.record_loss_with_help(key, element, message, help);
         }
     }
 
@@ -282,13 +282,11 @@ impl<'a, 't> Converter<'a, 't> {
                 if is_up { pair.clone() } else { (pair.1.clone(), pair.0.clone()) }
             };
             let value = remove_places(entry.clone()).value;
-            let found = moved.values.iter().map(sides);
-            let found = { found }.find(|(from, _)| self.is_same_value(&from.value, &value));
+            let mut found = moved.values.iter().map(sides);
+            let found = found.find(|(from, _)| self.is_same_value(&from.value, &value));
             let Some((_, to)) = found else {
-                let message = format!("no step says what this value of `{}` becomes", old.name());
-                let help = Some("remove it, or write by hand what takes its place".to_owned());
-                let (span, element) = (entry.span, old.full_name());
-                self.losses.push(ConversionLoss { span, element, message, help });
+                let text = format!("no step says what this value of `{}` becomes", old.name());
+                self.record_loss_with_help(entry.span, old.full_name(), text, BY_HAND);
                 return None;
             };
             return Some(remove_places(to));

@@ -7,7 +7,7 @@ use abide_syntax::Span;
 use super::converter::Converter;
 use super::path::build_any;
 use super::steps::ConfiguredExtension;
-use super::version_converter::{ConversionChange, ConversionLoss};
+use super::version_converter::ConversionChange;
 use crate::readers::{Dialect, remove_message_places, struct_to_json};
 
 impl<'a, 't> Converter<'a, 't> {
@@ -103,9 +103,8 @@ impl<'a, 't> Converter<'a, 't> {
     /// Records that an extension is not known, so nothing says what its configuration would be.
     fn record_unknown_configuration(&mut self, span: Span, from: Field<'t>, name: &str) {
         let message = format!("the type of the configuration of `{name}` is not known");
-        let help = Some("write its configuration by hand as an Any with its type".to_owned());
-        let element = from.full_name();
-        self.losses.push(ConversionLoss { span, element, message, help });
+        let help = "write its configuration by hand as an Any with its type";
+        self.record_loss_with_help(span, from.full_name(), message, help);
     }
 
     /// A pair of a map from names of extensions to their configuration.

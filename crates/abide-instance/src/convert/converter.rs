@@ -34,6 +34,9 @@ pub(super) struct Converter<'a, 't> {
     pub(super) changes: Vec<ConversionChange>,
 }
 
+/// What to do about most of what has no home.
+pub(super) const BY_HAND: &str = "remove it, or write by hand what takes its place";
+
 impl<'a, 't> Converter<'a, 't> {
     /// Records that something has no home.
     pub(super) fn record_loss(
@@ -44,6 +47,18 @@ impl<'a, 't> Converter<'a, 't> {
     ) {
         let (element, message) = (element.into(), message.into());
         self.losses.push(ConversionLoss { span, element, message, help: None });
+    }
+
+    /// Records that something has no home, with what to do about it.
+    pub(super) fn record_loss_with_help(
+        &mut self,
+        span: Span,
+        element: impl Into<String>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        let (element, message, help) = (element.into(), message.into(), Some(help.into()));
+        self.losses.push(ConversionLoss { span, element, message, help });
     }
 
     /// Records what became of something.
@@ -128,8 +143,7 @@ impl<'a, 't> Converter<'a, 't> {
                     field.name()
                 );
                 let element = format!("{}.{}", from.full_name(), named.name());
-                let help = Some(list_usable_values(to));
-                self.losses.push(ConversionLoss { span, element, message: text, help });
+                self.record_loss_with_help(span, element, text, list_usable_values(to));
             }
         }
     }
@@ -242,13 +256,12 @@ impl<'a, 't> Converter<'a, 't> {
         let text = format!("`{}` of `{parent}` has no counterpart", old.name());
         let help = match self.translator.lossy.get(&name) {
             Some(why) => format!("its values may get lost: {why}"),
-            None => "remove it, or write by hand what takes its place".to_owned(),
+            None => BY_HAND.to_owned(),
         };
-        let help = Some(help);
         let is_reported = self.losses.last().is_some_and(|it| it.span == key && it.element == name);
         // A list is lost as one.
         if !is_reported || key.is_empty() {
-            self.losses.push(ConversionLoss { span: key, element: name, message: text, help });
+            self.record_loss_with_help(key, name, text, help);
         }
     }
 
@@ -331,8 +344,7 @@ impl<'a, 't> Converter<'a, 't> {
             Some(why) => format!("its values may get lost: {why}"),
             None => list_usable_values(to),
         };
-        let help = Some(help);
-        self.losses.push(ConversionLoss { span, element: member, message: text, help });
+        self.record_loss_with_help(span, member, text, help);
         None
     }
 
@@ -377,8 +389,7 @@ impl<'a, 't> Converter<'a, 't> {
                 Direction::Up(_) => "remove it, or write what takes its place by hand",
                 Direction::Down(_) => "remove it: readers of the older major do not know it",
             };
-            let help = Some(help.to_owned());
-            self.losses.push(ConversionLoss { span: place, element: name, message: text, help });
+            self.record_loss_with_help(place, name, text, help);
         }
     }
 

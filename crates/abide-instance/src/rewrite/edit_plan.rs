@@ -423,27 +423,29 @@ fn group_by_member<'t, 'm>(
     message: &'m Message,
     own: &[JsonMember<'_>],
 ) -> Vec<(Field<'t>, Vec<&'m Entry>)> {
-    let is_own = |key: Span| !key.is_empty() && own.iter().any(|it| it.key_span == key);
     // Two fields of the older version may become one list: that has one key.
-    let find = |key: Span| own.iter().find(|it| it.key_span == key);
+    let find = |key: Span| own.iter().find(|it| it.key_span == key && !key.is_empty());
     let is_apart =
         |a: Span, b: Span| a != b && find(a).zip(find(b)).is_some_and(|(a, b)| have_one_name(a, b));
-    let mut groups: Vec<(Field<'t>, Vec<&'m Entry>)> = Vec::new();
+    // Of each group also the keys that its entries are from, which are few.
+    let mut groups: Vec<(Field<'t>, Vec<&'m Entry>, Vec<Span>)> = Vec::new();
     for entry in &message.entries {
-        let is_same = |group: &&mut (Field<'t>, Vec<&'m Entry>)| {
-            let mut keys = group.1.iter().map(|it| it.key).filter(|it| is_own(*it));
-            // A member of a oneof is set once.
-            let is_member = !is_own(entry.key)
-                || group.0.oneof().is_some()
-                || !keys.any(|key| is_apart(key, entry.key));
-            group.0.id == entry.field && is_member
+        let is_same = |(field, _, keys): &&mut (Field<'t>, Vec<&'m Entry>, Vec<Span>)| {
+            field.id == entry.field
+                // A member of a oneof is set once.
+                && (field.oneof().is_some() || !keys.iter().any(|it| is_apart(*it, entry.key)))
         };
         match groups.iter_mut().rev().find(is_same) {
-            Some((_, entries)) => entries.push(entry),
-            None => groups.push((tree.field(entry.field), vec![entry])),
+            Some((_, entries, keys)) => {
+                entries.push(entry);
+                if !keys.contains(&entry.key) {
+                    keys.push(entry.key);
+                }
+            }
+            None => groups.push((tree.field(entry.field), vec![entry], vec![entry.key])),
         }
     }
-    groups
+    groups.into_iter().map(|(field, entries, _)| (field, entries)).collect()
 }
 
 /// Returns true if two keys name one field, in whatever style.
