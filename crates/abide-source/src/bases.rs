@@ -50,6 +50,11 @@ impl LoadedConfig {
         reader.loaded
     }
 
+    /// Returns true if a base is outside of the tree, which `abide.lock` has to pin.
+    pub fn needs_pins(&self) -> bool {
+        !self.outside.is_empty()
+    }
+
     /// Reports the bases outside of the tree that `abide.lock` does not have as they are.
     pub fn check_pins(&mut self, lock: Option<&Lock>) {
         for base in &self.outside {

@@ -20,7 +20,7 @@ pub use bases::{LoadedConfig, OutsideBase};
 pub use error::{LoadError, NamedFileError};
 pub use load::{
     ChangedFiles, ChangedRecords, LoadedTree, ParsedFiles, Reached, load, load_beside, load_both,
-    load_changed, load_old, load_older, parse_old, parse_tree,
+    load_changed, load_if_any, load_old, load_older, parse_old, parse_tree,
 };
 pub use named_files::{NamedFile, read_named_files};
 pub use progress::Progress;

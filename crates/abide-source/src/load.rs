@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::error::LoadError;
 use crate::printable::escape_unprintable;
 use crate::progress::Progress;
-use crate::source::{Contents, DescriptorFormat, ReadProblem, Source, TextCache};
+use crate::source::{Contents, DescriptorFormat, ReadProblem, Source, SourceError, TextCache};
 use crate::write;
 
 pub use changed::{ChangedFiles, ChangedRecords, Reached};
@@ -111,6 +111,14 @@ pub fn load_old(
     Ok(parsed.link_loaded(|files| Tree::link_beside(files, tree)))
 }
 
+/// Loads a tree; `None` if it has no proto file.
+pub fn load_if_any(source: &Source, progress: &Progress) -> Result<Option<LoadedTree>, LoadError> {
+    match load(source, progress) {
+        Err(LoadError::Source(SourceError::NoProtoFiles { .. })) => Ok(None),
+        loaded => loaded.map(Some),
+    }
+}
+
 /// Loads a tree and the old one.
 pub fn load_both(
     new: &Source,
@@ -137,27 +145,47 @@ pub fn load_older(
     newest: Option<(&Source, &Tree)>,
     progress: &Progress,
 ) -> Result<Vec<LoadedTree>, LoadError> {
-    let collect = |tree: &Tree| tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
-    let mut before: Vec<(&Source, Vec<Arc<FileDecl>>)> = vec![(new.0, collect(new.1))];
-    before.extend(newest.map(|(source, tree)| (source, collect(tree))));
+    let mut loaded = LoadedFiles::new(sources);
+    for (source, tree) in [new].into_iter().chain(newest) {
+        let files: Vec<_> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
+        loaded.add(source, &files);
+    }
     let mut older: Vec<LoadedTree> = Vec::new();
     // Neighbours share the most, and the newest is loaded already.
     for source in sources.iter().rev() {
         progress.begin_step("reading the old trees");
-        let mut texts = TextCache::default();
-        before.iter().for_each(|(from, files)| {
-            texts.extend(from.collect_known_texts(source, files));
-        });
-        let known: Vec<Arc<FileDecl>> = before.iter().flat_map(|it| it.1.iter().cloned()).collect();
-        let mut parsed = parse_contents(source, source.read_old(&texts)?, &known, progress)?;
+        let contents = source.read_old(&loaded.texts)?;
+        let mut parsed = parse_contents(source, contents, &loaded.files, progress)?;
         unparsed::read_as_last_parsed(source, &mut parsed);
         progress.begin_step(format!("linking {} files", parsed.files.len()));
-        before.push((source, parsed.files.clone()));
+        loaded.add(source, &parsed.files);
         let beside = older.last().map(|it| &it.tree).or(newest.map(|it| it.1)).unwrap_or(new.1);
         older.push(parsed.link_loaded(|files| Tree::link_beside(files, beside)));
     }
     older.reverse();
     Ok(older)
+}
+
+/// What is loaded already while more old trees are.
+struct LoadedFiles<'s> {
+    files: Vec<Arc<FileDecl>>,
+    texts: TextCache,
+    /// One of the old trees that can find texts by their blobs.
+    finder: Option<&'s Source>,
+}
+
+impl<'s> LoadedFiles<'s> {
+    fn new(sources: &'s [Source]) -> LoadedFiles<'s> {
+        let finder = sources.iter().find(|it| it.has_blobs());
+        LoadedFiles { files: Vec::new(), texts: TextCache::default(), finder }
+    }
+
+    fn add(&mut self, source: &Source, files: &[Arc<FileDecl>]) {
+        if let Some(finder) = self.finder {
+            self.texts.extend(source.collect_known_texts(finder, files));
+        }
+        self.files.extend_from_slice(files);
+    }
 }
 
 /// Reads and parses an old tree, given the files of the new one.

@@ -280,7 +280,7 @@ impl Source {
     /// reading them again.
     pub fn collect_known_texts(&self, old: &Source, files: &[Arc<FileDecl>]) -> TextCache {
         // A text that was typed is not what git's index knows of the file.
-        if !old.open.has_blobs() || self.typed.is_some() {
+        if !old.has_blobs() || self.typed.is_some() {
             return TextCache::default();
         }
         // What is found by an import path is named by that path, and not from the folder of the tree.

@@ -61,7 +61,7 @@ pub(crate) enum Color {
 }
 
 /// Arguments that choose a tree and the folders of its imports.
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 pub(crate) struct TreeArgs {
     /// The tree: a folder, git:REV, a descriptor set or an archive [default: the configured tree]
     #[arg(value_name = "SOURCE")]

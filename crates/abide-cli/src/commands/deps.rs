@@ -6,6 +6,7 @@ mod problems;
 mod vendor;
 
 use self::import_origins::collect_report;
+pub(super) use self::import_origins::load_tree;
 use self::vendor::VendorRequest;
 use super::outcome::CommandOutcome;
 use crate::args::{DepsArgs, DepsCommand, Global};

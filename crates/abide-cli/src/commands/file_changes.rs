@@ -82,9 +82,7 @@ impl FileChange<'_> {
             (_, None) => "is no longer needed",
             _ => "differs from the generated file",
         };
-        let author = if self.is_losing() { self.author.phrase() } else { "" };
-        let gap = if author.is_empty() { "" } else { "; " };
-        format!("{path}: {state}{gap}{author}\n")
+        format!("{path}: {state}{}\n", self.note_author())
     }
 
     /// The line of a plan.
@@ -94,9 +92,13 @@ impl FileChange<'_> {
             (_, None) => "delete",
             _ => "edit",
         };
+        format!("{verb} {}{}\n", escape_unprintable(path), self.note_author())
+    }
+
+    /// Who wrote what would be lost, behind a semicolon; nothing if nothing is lost.
+    fn note_author(&self) -> String {
         let author = if self.is_losing() { self.author.phrase() } else { "" };
-        let gap = if author.is_empty() { "" } else { "; " };
-        format!("{verb} {}{gap}{author}\n", escape_unprintable(path))
+        if author.is_empty() { String::new() } else { format!("; {author}") }
     }
 
     /// The message where the file is left as it is. `instead` says what else helps.

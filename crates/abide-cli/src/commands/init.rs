@@ -244,12 +244,10 @@ fn convert_buf(
         includes::exclude_not_included(module, &folder, &whole, &mut told);
         exclude_only_folders(module, &folder, from, &mut told);
     }
-    let imported = match buf.modules.iter().all(|it| it.excludes.is_empty()) {
-        true => Vec::new(),
-        false => find_imports_of_excluded(global, &folder, &buf.modules)?,
-    };
+    let imports = detect::collect_imports(global, &folder)?;
+    let imported = find_imports_of_excluded(&imports, &folder, &buf.modules);
     let roots: Vec<String> = buf.modules.iter().map(|it| it.root.clone()).collect();
-    let needed = find_needed(global, &folder, &roots, &buf.dependencies)?;
+    let needed = find_needed(imports, &folder, &roots, &buf.dependencies);
     let text = buf.render_toml(branch, &imported) + &needed.render();
     told.extend(needed.describe().map(|it| format!("note: {it}")));
     told.extend(notes(&shown, buf.notes));
@@ -263,18 +261,17 @@ fn convert_buf(
 /// Finds the dependencies of modules with these roots: those that `deps` names, and what imports
 /// need besides.
 fn find_needed(
-    global: &Global,
+    imports: BTreeSet<String>,
     folder: &Path,
     roots: &[String],
     modules: &[String],
-) -> Result<NeededDependencies, Error> {
-    let imports = detect::collect_imports(global, folder)?;
+) -> NeededDependencies {
     let is_own = |path: &str| {
         let mut roots = roots.iter().map(|it| if it == "." { "" } else { it });
         roots.any(|root| folder.join(join(root, path)).is_file())
     };
     let missing = imports.into_iter().filter(|it| !is_own(it));
-    Ok(NeededDependencies::find(folder, roots, missing, modules, &is_own))
+    NeededDependencies::find(folder, roots, missing, modules, &is_own)
 }
 
 /// Drops the excludes of a module that are not folders.
@@ -316,16 +313,13 @@ fn fail_to(verb: &str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
 /// The roots that imports find files of excluded folders from. As import paths, too, they let files
 /// be imported that are not checked.
 fn find_imports_of_excluded(
-    global: &Global,
+    imports: &BTreeSet<String>,
     folder: &Path,
     modules: &[BufModule],
-) -> Result<Vec<String>, Error> {
-    let imports = detect::collect_imports(global, folder)?;
-    Ok(modules
-        .iter()
-        .filter(|module| is_importing_excluded(module, &imports, folder))
-        .map(|it| it.root.clone())
-        .collect())
+) -> Vec<String> {
+    let modules = modules.iter().filter(|it| !it.excludes.is_empty());
+    let importing = modules.filter(|it| is_importing_excluded(it, imports, folder));
+    importing.map(|it| it.root.clone()).collect()
 }
 
 /// Returns true if one of these imports, counted from a module, is an excluded file of it.

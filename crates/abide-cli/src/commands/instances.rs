@@ -578,7 +578,7 @@ fn find_guards(
 ) -> Option<BTreeSet<String>> {
     let names: [&[u8]; 2] = [b"reloadable_features", b"restart_features"];
     let sets_any = |file: &InstanceFile<'_>| {
-        names.iter().any(|name| file.text.windows(name.len()).any(|it| it == *name))
+        names.iter().any(|name| memchr::memmem::find(file.text, name).is_some())
     };
     if !files.iter().any(sets_any) {
         return None;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use abide_lint::{Check, Group, Policy, backtick, pluralize, rules_of, run_rule_examples};
 use abide_schema::{FileDecl, SourceFile, Tree};
-use abide_source::{Progress, load};
 
+use super::deps::load_tree;
 use super::outcome::CommandOutcome;
-use crate::args::{Global, TreeArgs};
+use crate::args::Global;
 use crate::error::Error;
 use crate::render::RuleTestsFormat;
 use crate::settings::Settings;
@@ -20,8 +20,10 @@ pub(super) fn test_rules(
 ) -> Result<CommandOutcome, Error> {
     let settings = Settings::read(global, None, use_error_color(global))?;
     let policy = &settings.config.policy;
-    let tree = load_for_imports(global, &settings);
-    let results = run_rule_examples(policy, &|path| find_in_tree(tree.as_ref(), path));
+    // Without a tree examples can import the well-known types.
+    let tree = load_tree(global, &settings).ok().flatten();
+    let tree = tree.as_ref().map(|it| &it.tree);
+    let results = run_rule_examples(policy, &|path| find_in_tree(tree, path));
     let failed = results.iter().filter(|it| !it.passed()).count();
     let report = (format.write)(&results, settings.file.as_ref());
     if !global.quiet {
@@ -30,16 +32,6 @@ pub(super) fn test_rules(
         }
     }
     Ok(CommandOutcome { failed: failed > 0, ..CommandOutcome::of(report) })
-}
-
-/// The tree of the configuration, whose files examples can import. Without one, they can import
-/// the well-known types.
-fn load_for_imports(global: &Global, settings: &Settings) -> Option<Tree> {
-    let source = settings.open_source(&TreeArgs { source: None, import_path: Vec::new() }).ok()?;
-    let progress = Progress::new(global.quiet);
-    let loaded = load(&source, &progress).ok();
-    progress.finish();
-    loaded.map(|it| it.tree)
 }
 
 fn find_in_tree(tree: Option<&Tree>, path: &str) -> Option<Arc<FileDecl>> {

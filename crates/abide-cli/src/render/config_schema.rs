@@ -23,10 +23,9 @@ fn write_settings(out: &mut String, before: &str, settings: &[Setting]) {
         let name = format!("{before}{key}");
         out.push_str(&format!("- `{name}`: {about} ({})\n", describe_value(value)));
         match value {
-            SettingValue::Table(inner) | SettingValue::Tables(inner, ..) => {
-                write_settings(out, &format!("{name}."), inner);
-            }
-            SettingValue::FlagOrTables(inner) => write_settings(out, &format!("{name}."), inner),
+            SettingValue::Table(inner)
+            | SettingValue::Tables(inner, ..)
+            | SettingValue::FlagOrTables(inner) => write_settings(out, &format!("{name}."), inner),
             SettingValue::Named(inner, _) => {
                 if let SettingValue::Table(inner) = &**inner {
                     write_settings(out, &format!("{name}.NAME."), inner);

@@ -64,14 +64,19 @@ pub(super) fn render_json(pages: &RulePages, _: Style) -> String {
             "kind": "page", "id": "waivers", "summary": ABOUT_WAIVERS, "page": WAIVERS,
         })),
         RulePages::Settings => config_schema::render_schema(),
-        RulePages::Family(family) => family.rules.iter().map(|rule| format_rule(rule)).collect(),
-        RulePages::Named(_, rules) => rules.iter().map(|rule| format_rule(rule)).collect(),
-        RulePages::All(rules) => rules.iter().map(|rule| format_rule(rule)).collect(),
+        RulePages::Family(RuleFamily { rules, .. }) | RulePages::Named(_, rules) => {
+            format_rules(rules)
+        }
+        RulePages::All(rules) => format_rules(rules),
     }
 }
 
 fn format_line(value: &serde_json::Value) -> String {
     format!("{value}\n")
+}
+
+fn format_rules(rules: &[&Rule]) -> String {
+    rules.iter().map(|rule| format_rule(rule)).collect()
 }
 
 /// The page of a rule, as a line of JSON.

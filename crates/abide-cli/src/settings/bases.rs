@@ -29,7 +29,10 @@ pub(super) fn read_with_bases(
 ) -> Result<(Config, ConfigTexts), Error> {
     let mut loaded = LoadedConfig::read(&file.name, &file.text, folder, links);
     match reading {
-        BaseReading::Pinned => loaded.check_pins(read_lock_beside(folder, links).as_ref()),
+        BaseReading::Pinned if loaded.needs_pins() => {
+            loaded.check_pins(read_lock_beside(folder, links).as_ref());
+        }
+        BaseReading::Pinned => {}
         BaseReading::AsFound => {
             loaded.errors.clear();
             loaded.files.allow_missing_bases();

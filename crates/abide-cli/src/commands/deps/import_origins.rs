@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use abide_schema::{FileDecl, find_missing_imports, find_well_known};
 use abide_source::dependencies::ResolvedDependency;
-use abide_source::{ImportMount, LoadError, LoadedTree, Progress, SourceError, join, load};
+use abide_source::{ImportMount, LoadedTree, Progress, join, load_if_any};
 
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
@@ -27,16 +27,12 @@ pub(crate) fn collect_report(
 }
 
 /// Loads the configured tree; `None` if it has no proto file yet.
-pub(super) fn load_tree(global: &Global, settings: &Settings) -> Result<Option<LoadedTree>, Error> {
-    let args = TreeArgs { source: None, import_path: Vec::new() };
-    let source = settings.open_source(&args)?;
+pub(crate) fn load_tree(global: &Global, settings: &Settings) -> Result<Option<LoadedTree>, Error> {
+    let source = settings.open_source(&TreeArgs::default())?;
     let progress = Progress::new(global.quiet);
-    let loaded = load(&source, &progress);
+    let loaded = load_if_any(&source, &progress);
     progress.finish();
-    match loaded {
-        Err(LoadError::Source(SourceError::NoProtoFiles { .. })) => Ok(None),
-        loaded => Ok(Some(loaded?)),
-    }
+    Ok(loaded?)
 }
 
 /// The import paths that no file of a loaded tree has, each with the files that import it.

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use abide_lint::{Config, Preset};
-use abide_source::LoadError;
 use abide_source::{
-    CONFIG, DefaultBranch, LoadedTree, Progress, Source, SourceError, SourceOptions, canonicalize,
-    join, load, read_settings,
+    CONFIG, DefaultBranch, LoadedTree, Progress, Source, SourceOptions, canonicalize, join,
+    load_if_any, read_settings,
 };
 use serde_json::json;
 
@@ -304,25 +303,17 @@ pub(super) fn collect_imports(global: &Global, folder: &Path) -> Result<BTreeSet
 /// are folders that links lead to, those are read.
 fn load_as_one_root(folder: &Path, progress: &Progress) -> Result<Option<LoadedTree>, Error> {
     let options = SourceOptions::new(folder);
-    if let Some(loaded) = load_if_any(&options, progress)? {
+    let load = |options: &SourceOptions<'_>| -> Result<Option<LoadedTree>, Error> {
+        Ok(load_if_any(&Source::open(None, options)?, progress)?)
+    };
+    if let Some(loaded) = load(&options)? {
         return Ok(Some(loaded));
     }
     let linked = find_linked_folders(folder);
     if linked.is_empty() {
         return Ok(None);
     }
-    load_if_any(&SourceOptions { roots: &linked, ..options }, progress)
-}
-
-/// Loads a source; `None` if it has no proto file.
-fn load_if_any(
-    options: &SourceOptions<'_>,
-    progress: &Progress,
-) -> Result<Option<LoadedTree>, Error> {
-    match load(&Source::open(None, options)?, progress) {
-        Err(LoadError::Source(SourceError::NoProtoFiles { .. })) => Ok(None),
-        loaded => Ok(loaded.map(Some)?),
-    }
+    load(&SourceOptions { roots: &linked, ..options })
 }
 
 /// The folders in a folder that links lead to.

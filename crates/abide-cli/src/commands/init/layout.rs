@@ -5,7 +5,7 @@
 //! imports resolve is chosen.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use abide_schema::find_known_repository;
 use abide_source::{home_by_package, join};
@@ -227,6 +227,7 @@ struct RootsScore {
 
 struct LayoutSearch<'f> {
     own: Vec<&'f ProtoFile>,
+    own_paths: HashSet<&'f str>,
     others: Vec<&'f ProtoFile>,
     imports: BTreeMap<&'f str, ImportedPath<'f>>,
     /// By the path of a file: the folders that imports say it counts from, with their number.
@@ -271,7 +272,8 @@ impl<'f> LayoutSearch<'f> {
                 }
             }
         }
-        LayoutSearch { own, others, imports, votes }
+        let own_paths = own.iter().map(|it| it.path.as_str()).collect();
+        LayoutSearch { own, own_paths, others, imports, votes }
     }
 
     /// The folder that the path of a file most likely counts from.
@@ -355,7 +357,7 @@ impl<'f> LayoutSearch<'f> {
     fn find_prefix_above(&self) -> Option<String> {
         let (mut direct, mut above) = (0, BTreeMap::<&str, usize>::new());
         for (path, import) in &self.imports {
-            if import.homes.iter().any(|(_, file)| self.own.iter().any(|it| it.path == file.path)) {
+            if import.homes.iter().any(|(_, file)| self.own_paths.contains(file.path.as_str())) {
                 direct += import.own_uses;
             } else if let Some(prefix) = self.find_above(path) {
                 *above.entry(prefix).or_default() += import.own_uses;
@@ -369,7 +371,7 @@ impl<'f> LayoutSearch<'f> {
     fn find_above<'i>(&self, import: &'i str) -> Option<&'i str> {
         let mut starts = import.match_indices('/').map(|(at, _)| at + 1);
         let start = starts.find(|start: &usize| {
-            import.get(*start..).is_some_and(|path| self.own.iter().any(|it| it.path == path))
+            import.get(*start..).is_some_and(|path| self.own_paths.contains(path))
         })?;
         import.get(..start - 1)
     }
@@ -377,7 +379,7 @@ impl<'f> LayoutSearch<'f> {
     /// Returns true if an import is a file of the tree below a prefix.
     fn is_own_below(&self, import: &str, prefix: &str) -> bool {
         let inner = strip_folder(import, prefix);
-        inner.is_some_and(|path| self.own.iter().any(|it| it.path == path))
+        inner.is_some_and(|path| self.own_paths.contains(path))
     }
 
     /// Finds the place above the tree from which an import counts: `shop/api/a.proto` is
