@@ -59,7 +59,7 @@ const DOCUMENTS: &[Document] = &[
 ];
 
 /// The tables of scenarios of `abide-serve conformance`, which its tests play.
-const SCENARIOS: &str = "crates/abide-serve/src/conformance/scenarios";
+const SCENARIOS: &str = "crates/abide-conformance/src/scenarios";
 
 /// The folder with the pages of the book.
 const BOOK: &str = "crates/abide-cli/book";

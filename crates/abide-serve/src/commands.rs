@@ -26,9 +26,7 @@ use crate::tools::{bootstrap, manage, restart, shutdown};
 pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     match args.command {
         Some(Command::Check(inputs)) => check::check(&inputs),
-        Some(Command::Conformance(args)) => {
-            conformance::conformance(&args).map_err(Error::Conformance)
-        }
+        Some(Command::Conformance(args)) => conformance::conformance(&args),
         Some(Command::Ask(args)) => block_on_one_thread(ask::ask(&args))?,
         Some(Command::Versions(args)) => block_on_one_thread(versions::versions(&args))?,
         Some(Command::Bootstrap(args)) => {

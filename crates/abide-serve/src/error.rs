@@ -5,6 +5,8 @@ use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use abide_conformance::{ConformanceError, TableError};
+use abide_transport::TransportError;
 use abide_xds::NegotiationError;
 
 /// An error of a server, or of a command beside it.
@@ -56,12 +58,9 @@ pub(crate) enum Error {
     /// Standard output that cannot be written.
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
-    /// A file of a certificate or key.
-    #[error("cannot use `{}`: {reason}", path.display())]
-    Certificate { path: PathBuf, reason: String },
-    /// TLS that cannot be set up at all.
-    #[error("{0}")]
-    Tls(String),
+    /// A connection, or TLS that it needs.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
     /// An address that cannot be listened at.
     #[error("cannot listen at {address}: {reason}")]
     Bind { address: String, reason: String },
@@ -77,18 +76,18 @@ pub(crate) enum Error {
     /// A server that is asked and does not answer as it should.
     #[error("{0}")]
     NoAnswer(String),
-    /// Nobody listens where a server is asked.
-    #[error("{0}")]
-    NobodyListens(String),
     /// A report of a running server that cannot be had.
     #[error("cannot read from `{address}`: {reason}")]
     Report { address: String, reason: String },
     /// A text that is not a report of a server.
     #[error("{0}")]
     NotReport(String),
-    /// Conformance of other servers and clients.
-    #[error("{0}")]
-    Conformance(String),
+    /// A server or client that conformance cannot be tried on.
+    #[error(transparent)]
+    Conformance(#[from] ConformanceError),
+    /// A table of scenarios.
+    #[error(transparent)]
+    Scenarios(#[from] TableError),
     /// The shutdown manager.
     #[error("{0}")]
     ShutdownManager(String),
@@ -104,20 +103,4 @@ impl Error {
     pub(crate) fn unavailable(reason: impl Display) -> Error {
         Error::SourceUnavailable(reason.to_string())
     }
-
-    /// Reports a file of a certificate or key that cannot be used.
-    pub(crate) fn cannot_use(path: &Path, reason: impl Display) -> Error {
-        Error::Certificate { path: path.to_owned(), reason: reason.to_string() }
-    }
-}
-
-/// An error with all that led to it, such as what a server says about a certificate.
-pub(crate) fn describe_chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(reason) = next {
-        text.push_str(&format!(": {reason}"));
-        next = reason.source();
-    }
-    text
 }

@@ -8,7 +8,6 @@ mod admin;
 mod checksum;
 mod clients;
 mod commands;
-mod conformance;
 mod duration;
 mod error;
 mod limits;
@@ -17,7 +16,6 @@ mod resources;
 mod restart;
 mod streams;
 mod tools;
-mod transport;
 
 use std::process::ExitCode;
 

@@ -20,7 +20,7 @@ use super::{home, runtime, stats};
 use crate::clients::{ClientService, ClientState, ConnectedClient, ServerState, StreamCounts};
 use crate::listeners::AllowedHosts;
 use crate::resources::Apis;
-use crate::transport::CertificateFacts;
+use abide_transport::CertificateFacts;
 
 /// A page: its path, what it does, and how it is asked for.
 type Page = (&'static str, &'static str, MethodRouter<Arc<ServerState>>);

@@ -25,7 +25,7 @@ use crate::error::Error;
 use crate::limits::{Limits, SecondStream};
 use crate::listeners::{Connections, Peer};
 use crate::resources::{Apis, Audience, Group, Groups, Overrides, ResourceFile, ServedResources};
-use crate::transport::{EncodingCache, MemoryBudget, ReloadingTls};
+use abide_transport::{EncodingCache, MemoryBudget, ReloadingTls};
 
 /// The number of listings that the next process gets, to go back to.
 const MAX_SAVED: usize = 4;

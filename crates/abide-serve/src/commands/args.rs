@@ -17,7 +17,7 @@ use crate::listeners::{DrainArgs, ListenAddress};
 use crate::resources::{ApiArgs, JudgeArgs, SourceArgs};
 use crate::restart::RestartArgs;
 use crate::tools::{BootstrapArgs, ManagerArgs, RestarterArgs, ShutdownArgs};
-use crate::transport::TlsArgs;
+use abide_transport::TlsArgs;
 
 /// Serve resources of an API to clients of several versions, over xDS.
 ///

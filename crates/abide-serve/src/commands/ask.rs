@@ -13,7 +13,7 @@ use tokio::time::{sleep, timeout};
 use super::logs::say;
 use crate::duration::parse_duration;
 use crate::error::Error;
-use crate::transport::{ClientTls, ClientTlsArgs, RequestTarget, UNIX, read_body, send_request_to};
+use abide_transport::{ClientTls, ClientTlsArgs, RequestTarget, UNIX, read_body, send_request_to};
 
 /// The number of bytes an answer may have.
 const MAX_ANSWER: usize = 256 << 20;
@@ -75,7 +75,7 @@ impl AskArgs {
     /// The TLS to speak, if any.
     fn client_tls(&self) -> Result<Option<ClientTls>, Error> {
         match self.target.has_tls {
-            true => ClientTls::open(&self.tls).map(Some),
+            true => Ok(Some(ClientTls::open(&self.tls)?)),
             false if self.tls.is_given() => {
                 let message = "`--ca` and `--cert` are for `--target https://HOST:PORT`";
                 Err(Error::Argument(message.to_owned()))

@@ -8,9 +8,13 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use crate::conformance::client::{ClientOptions, ClientScenario, play_client};
-use crate::conformance::{Changes, Outcome, Rules, Scenario, Server, ServerOptions, Way, play};
+use abide_conformance::{
+    Changes, ClientOptions, ClientScenario, ConformanceError, Outcome, Rules, Scenario, Server,
+    ServerOptions, Way, play_client,
+};
+
 use crate::duration::parse_duration;
+use crate::error::Error;
 
 /// Test an xDS server or client against the protocol, scenario by scenario: 0 if all pass, else 1
 #[derive(Args, Clone, Debug)]
@@ -123,12 +127,12 @@ impl Report {
         Report { format, out, begin: Instant::now(), passed: 0, failed: 0, skipped: 0 }
     }
 
-    fn line(&mut self, line: &str) -> Result<(), String> {
+    fn line(&mut self, line: &str) -> Result<(), Error> {
         let written = writeln!(self.out, "{line}");
-        written.map_err(|error| format!("cannot write to standard output: {error}"))
+        written.map_err(Error::Output)
     }
 
-    fn list(&mut self, case: &Case<'_>) -> Result<(), String> {
+    fn list(&mut self, case: &Case<'_>) -> Result<(), Error> {
         let Case { name, proves, summary } = case;
         let line = match self.format {
             Format::Human => format!("{name:<48} {:<40} {summary}", proves.join(" ")),
@@ -140,7 +144,7 @@ impl Report {
         self.line(&line)
     }
 
-    fn add(&mut self, case: &Case<'_>, outcome: &Outcome) -> Result<(), String> {
+    fn add(&mut self, case: &Case<'_>, outcome: &Outcome) -> Result<(), Error> {
         let (word, reason, count) = match outcome {
             Outcome::Passed => ("pass", "", &mut self.passed),
             Outcome::Failed(why) => ("fail", &**why, &mut self.failed),
@@ -165,7 +169,7 @@ impl Report {
         self.line(&line)
     }
 
-    fn end(mut self) -> Result<ExitCode, String> {
+    fn end(mut self) -> Result<ExitCode, Error> {
         let Report { passed, failed, skipped, .. } = self;
         let line = match self.format {
             Format::Human => {
@@ -182,20 +186,20 @@ impl Report {
     }
 }
 
-pub(super) fn conformance(args: &ConformanceArgs) -> Result<ExitCode, String> {
+pub(super) fn conformance(args: &ConformanceArgs) -> Result<ExitCode, Error> {
     match args.client {
         true => of_client(args),
         false => of_server(args),
     }
 }
 
-fn of_server(args: &ConformanceArgs) -> Result<ExitCode, String> {
+fn of_server(args: &ConformanceArgs) -> Result<ExitCode, Error> {
     let scenarios = match &args.scenarios {
         None => Scenario::all()?,
         Some(path) => {
-            let failed = |error: String| format!("cannot read `{}`: {error}", path.display());
-            let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-            Scenario::read(&text).map_err(failed)?
+            let read = std::fs::read_to_string(path);
+            let text = read.map_err(|error| Error::cannot_read(path, error))?;
+            Scenario::read(&text).map_err(|error| Error::cannot_read(path, error))?
         }
     };
     let all = scenarios.iter().flat_map(|it| it.ways.iter().map(move |way| (it, *way)));
@@ -206,7 +210,8 @@ fn of_server(args: &ConformanceArgs) -> Result<ExitCode, String> {
     let changes = match (&args.folder, &args.change_command) {
         (Some(folder), _) if !folder.is_dir() && !args.list => {
             let folder = folder.display();
-            return Err(format!("`--folder {folder}`: name a folder that the server reads"));
+            let message = format!("`--folder {folder}`: name a folder that the server reads");
+            return Err(Error::Argument(message));
         }
         (Some(folder), _) => Changes::Folder(folder.clone()),
         (None, Some(command)) => Changes::Command(command.clone()),
@@ -226,18 +231,13 @@ fn of_server(args: &ConformanceArgs) -> Result<ExitCode, String> {
         is_strict: args.strict,
         node_id: args.node_id.clone(),
     };
-    play_all(args, cases, |(scenario, way): (&Scenario, Way)| {
-        server.is_there()?;
-        let outcome = play(scenario, way, &mut server, &rules);
-        // Some servers speak gRPC, and have no such service.
-        server.is_there()?;
-        Ok(outcome)
-    })
+    play_all(args, cases, |(scenario, way): (&Scenario, Way)| server.play(scenario, way, &rules))
 }
 
-fn of_client(args: &ConformanceArgs) -> Result<ExitCode, String> {
+fn of_client(args: &ConformanceArgs) -> Result<ExitCode, Error> {
     if args.command.is_empty() && !args.list {
-        return Err("`--client` requires the command of the client, after `--`".to_owned());
+        let message = "`--client` requires the command of the client, after `--`";
+        return Err(Error::Argument(message.to_owned()));
     }
     let scenarios = ClientScenario::all()?;
     let cases = scenarios
@@ -255,11 +255,12 @@ fn of_client(args: &ConformanceArgs) -> Result<ExitCode, String> {
 fn play_all<'s, S>(
     args: &ConformanceArgs,
     cases: impl Iterator<Item = (S, Case<'s>)>,
-    mut play: impl FnMut(S) -> Result<Outcome, String>,
-) -> Result<ExitCode, String> {
+    mut play: impl FnMut(S) -> Result<Outcome, ConformanceError>,
+) -> Result<ExitCode, Error> {
     let cases: Vec<_> = cases.filter(|(_, case)| case.is_wanted(&args.only)).collect();
     if cases.is_empty() {
-        return Err("no scenario has this name; `--list` prints all".to_owned());
+        let message = "no scenario has this name; `--list` prints all";
+        return Err(Error::Argument(message.to_owned()));
     }
     let mut report = Report::new(args.format);
     if args.list {

@@ -15,8 +15,8 @@ use crate::listeners::{AllowedHosts, Connections, Listener, ListenerKind, raise_
 use crate::resources::{Judge, Overrides, ResourceFile, open_source};
 use crate::restart::{ServiceState, Start, Successors, notify_service_manager};
 use crate::streams::DiscoveryServices;
-use crate::transport::{OWNER_ONLY, ReloadingTls};
 use crate::{restart, streams};
+use abide_transport::{OWNER_ONLY, ReloadingTls};
 
 pub(super) fn serve(args: Serve) -> Result<ExitCode, Error> {
     logs::start_at(&args.log_format, &args.log_level);

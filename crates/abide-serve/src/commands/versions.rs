@@ -11,7 +11,7 @@ use serde_json::json;
 use super::logs::say;
 use crate::clients::UsageReport;
 use crate::error::Error;
-use crate::transport::fetch;
+use abide_transport::fetch;
 
 /// The number of bytes a report may have.
 const MAX_REPORT: usize = 4 << 20;
@@ -42,7 +42,7 @@ pub(super) async fn versions(args: &VersionsArgs) -> Result<ExitCode, Error> {
     };
     for server in servers {
         let text = fetch(&server.to_string(), "/versions", MAX_REPORT).await;
-        let report = text.and_then(|text| UsageReport::parse_json(&text));
+        let report = text.map_err(Error::from).and_then(|text| UsageReport::parse_json(&text));
         reports.push(report.map_err(|error| Error::Report {
             address: server.to_string(),
             reason: error.to_string(),

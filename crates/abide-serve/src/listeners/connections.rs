@@ -30,7 +30,7 @@ use super::peer::Peer;
 use super::peer_shares::{PeerShare, PeerShares};
 use crate::error::Error as ServerError;
 use crate::limits::Limits;
-use crate::transport::{CertificateFacts, ReloadingTls, SMALL};
+use abide_transport::{CertificateFacts, ReloadingTls, SMALL};
 
 /// The time that a connection which makes room for another one may take to be gone.
 const ROOM_PATIENCE: Duration = Duration::from_secs(1);

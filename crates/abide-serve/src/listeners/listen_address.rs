@@ -10,7 +10,7 @@ use std::str::FromStr;
 use tokio::net::UnixListener;
 
 use crate::error::Error;
-use crate::transport::listen;
+use abide_transport::listen;
 
 /// The address of a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]

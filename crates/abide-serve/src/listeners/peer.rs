@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use http::Extensions;
 use tokio::net::UnixStream;
 
-use crate::transport::CertificateFacts;
+use abide_transport::CertificateFacts;
 
 /// Who is at the other end of a connection. Every request has it as an extension.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

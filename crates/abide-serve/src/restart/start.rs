@@ -11,7 +11,7 @@ use super::predecessor::{Predecessor, TakeoverError, ask_for_state};
 use crate::clients::SavedState;
 use crate::error::Error;
 use crate::listeners::{Listener, ListenerKind};
-use crate::transport::{OWNER_ONLY, listen};
+use abide_transport::{OWNER_ONLY, listen};
 
 /// The time after which the system has released the sockets of a process that was killed.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);

@@ -12,7 +12,7 @@ use tonic::Status;
 use super::conversation::answer_each;
 use crate::clients::{ConnectedClient, ServerState, StreamPermit};
 use crate::listeners::DrainSignal;
-use crate::transport::{EncodedMessage, RequestStream};
+use abide_transport::{EncodedMessage, RequestStream};
 
 /// The number of resources that an answer may have, of all clients together.
 const MAX_RESOURCES: usize = 200_000;

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tonic::Status;
 
 use crate::listeners::DrainSignal;
-use crate::transport::{EncodedMessage, ReadRequest, RequestStream};
+use abide_transport::{EncodedMessage, ReadRequest, RequestStream};
 
 /// Answers so many requests at most, until either side ends the stream.
 pub(super) async fn answer_each<I, R>(

@@ -29,7 +29,7 @@ use crate::clients::{
 use crate::error::Error;
 use crate::listeners::{DrainSignal, Peer};
 use crate::resources::{Group, ServedResources};
-use crate::transport::{
+use abide_transport::{
     EncodedMessage, MessageBody, ReadLimits, ReadRequest, RequestStream, Reservation,
     explain_compression,
 };

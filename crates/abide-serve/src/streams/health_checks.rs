@@ -13,7 +13,7 @@ use tonic::Status;
 
 use crate::clients::{ClientOrigin, ServerState, StreamPermit, increment};
 use crate::listeners::DrainSignal;
-use crate::transport::{EncodedMessage, RequestStream};
+use abide_transport::{EncodedMessage, RequestStream};
 
 /// The interval at which a client is to report the health of nothing.
 const REPORT_INTERVAL: Duration = Duration::from_secs(60);

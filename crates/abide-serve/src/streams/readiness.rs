@@ -12,7 +12,7 @@ use tonic::body::Body;
 use super::services::services;
 use crate::clients::ServerState;
 use crate::listeners::DrainSignal;
-use crate::transport::{EncodedMessage, MessageBody, ReadLimits, RequestStream};
+use abide_transport::{EncodedMessage, MessageBody, ReadLimits, RequestStream};
 
 /// The number of answers that wait for a slow reader.
 const QUEUE: usize = 2;

@@ -14,7 +14,7 @@ use super::services::{ServedMethod, ServiceMethods, services};
 use crate::clients::{ServerState, StreamPermit};
 use crate::listeners::DrainSignal;
 use crate::resources::Apis;
-use crate::transport::{EncodedMessage, RequestStream};
+use abide_transport::{EncodedMessage, RequestStream};
 
 /// Declarations that no API has to have, in both versions that clients ask for.
 const FILES: [(&str, &str); 3] = [

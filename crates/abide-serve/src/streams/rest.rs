@@ -23,7 +23,7 @@ use crate::clients::{
     ServerState, Variant,
 };
 use crate::listeners::{AllowedHosts, DrainSignal, Peer};
-use crate::transport::{BodyError, BodyReader, PartialBody, Reservation, explain_compression};
+use abide_transport::{BodyError, BodyReader, PartialBody, Reservation, explain_compression};
 
 /// The time that a poll whose place another one took goes on waiting, from its begin.
 const SUPERSEDED_POLL_INTERVAL: Duration = Duration::from_secs(1);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tracing::error;
 
 use crate::error::Error;
-use crate::transport::UNIX;
+use abide_transport::UNIX;
 
 /// The cluster that the proxy finds the management server in.
 const SERVER: &str = "abide-serve";

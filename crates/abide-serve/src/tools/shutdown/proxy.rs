@@ -11,8 +11,7 @@ use hyper::{Method, Response, StatusCode};
 use tokio::time::timeout;
 
 use super::exposition::{Malformed, Sum};
-use crate::error::Error;
-use crate::transport::{UNIX, send_request};
+use abide_transport::{TransportError, UNIX, send_request};
 
 /// The time that an answer may take, until its end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -161,7 +160,7 @@ impl AdminPort {
         let url = format!("http://{}{path}", self.address);
         let response = send_request(&self.address, method, path, Bytes::new()).await;
         let response = response.map_err(|error| match error {
-            Error::NobodyListens(reason) => ProxyError::Gone { doing, reason },
+            TransportError::NobodyListens(reason) => ProxyError::Gone { doing, reason },
             other => transport(doing, &other),
         })?;
         Ok((url, response))

@@ -11,18 +11,18 @@ const MAX_NAMES: usize = 20;
 
 /// The facts of a certificate that operators look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CertificateFacts {
+pub struct CertificateFacts {
     /// Such as `CN=edge, O=Acme`.
-    pub(crate) subject: String,
+    pub subject: String,
     /// Its other names: hosts, URIs, addresses.
-    pub(crate) names: Vec<String>,
+    pub names: Vec<String>,
     /// When it ends, in seconds since 1970.
-    pub(crate) end: i64,
+    pub end: i64,
 }
 
 impl CertificateFacts {
     /// Reads them; `None` of what is no certificate.
-    pub(crate) fn read(certificate: &CertificateDer<'_>) -> Option<CertificateFacts> {
+    pub fn read(certificate: &CertificateDer<'_>) -> Option<CertificateFacts> {
         let (_, parsed) = x509_parser::parse_x509_certificate(certificate).ok()?;
         let names = parsed.subject_alternative_name().ok().flatten();
         let names = names.iter().flat_map(|it| &it.value.general_names);

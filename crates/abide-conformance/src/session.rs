@@ -8,10 +8,10 @@ use abide_xds::{
     Action, Event, Options, Reference, Request, Resource, Session, Snapshot, StreamError,
 };
 
-use super::message::{Arrival, Ask, Received, ReceivedResource, StreamEnd};
-use super::play::{Outcome, Rules, Stop, Stream, Target, play};
-use super::resources::Served;
-use super::scenario::Scenario;
+use crate::message::{Arrival, Ask, Received, ReceivedResource, StreamEnd};
+use crate::play::{Outcome, Rules, Stop, Stream, Target, play};
+use crate::resources::Served;
+use crate::scenario::Scenario;
 
 /// A fault that is put into the answers of a session.
 type Fault = fn(&mut Vec<Received>);

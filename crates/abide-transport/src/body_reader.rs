@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 use hyper::body::Body;
 use tokio::time::{Instant, timeout_at};
 
-use super::memory_budget::{MemoryBudget, Reservation, SMALL, Waiting};
+use crate::memory_budget::{MemoryBudget, Reservation, SMALL, Waiting};
 
 /// The time that a client may take for each [`SMALL`] bytes while others wait for the room that it
 /// has. When a fleet comes again at once, a client may have to wait for a processor for a second
@@ -18,16 +18,16 @@ const CONTENDED_READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The limits on requests.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReadLimits {
+pub struct ReadLimits {
     /// The number of bytes one may have.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
     /// The time that a client may take to send its first one, or any that it began.
-    pub(crate) patience: Duration,
+    pub patience: Duration,
 }
 
 /// An error of a body that does not come.
 #[derive(Debug)]
-pub(crate) enum BodyError {
+pub enum BodyError {
     /// It takes too long.
     Late,
     /// The connection broke: why.
@@ -35,7 +35,7 @@ pub(crate) enum BodyError {
 }
 
 /// A body, as it comes.
-pub(crate) struct BodyReader<B> {
+pub struct BodyReader<B> {
     body: B,
     /// Bytes that came and were not asked for yet.
     rest: Bytes,
@@ -47,7 +47,7 @@ pub(crate) struct BodyReader<B> {
 }
 
 /// Explains why a body is not read that is encoded as its head says, if so: one phrase.
-pub(crate) fn explain_compression(encoding: Option<&HeaderValue>) -> Option<String> {
+pub fn explain_compression(encoding: Option<&HeaderValue>) -> Option<String> {
     let plain = |it: &HeaderValue| it.is_empty() || it.as_bytes().eq_ignore_ascii_case(b"identity");
     let encoding = encoding.filter(|it| !plain(it))?;
     Some(format!("requests may not be compressed, as by {encoding:?}"))
@@ -55,8 +55,9 @@ pub(crate) fn explain_compression(encoding: Option<&HeaderValue>) -> Option<Stri
 
 /// So many bytes of a body, as far as they came.
 #[derive(Default)]
-pub(crate) struct PartialBody {
-    pub(crate) bytes: Vec<u8>,
+pub struct PartialBody {
+    /// The bytes that came so far.
+    pub bytes: Vec<u8>,
     room: PartialReservation,
 }
 
@@ -72,7 +73,7 @@ enum PartialReservation {
 
 impl PartialBody {
     /// The bytes, and the room that they take.
-    pub(crate) fn into_whole(self) -> (Vec<u8>, Reservation) {
+    pub fn into_whole(self) -> (Vec<u8>, Reservation) {
         match self.room {
             PartialReservation::Taken(room, ..) => (self.bytes, room),
             PartialReservation::None | PartialReservation::Waiting(_) => {
@@ -88,18 +89,18 @@ where
     B::Error: std::fmt::Display,
 {
     /// A body whose begin must be there in this time.
-    pub(crate) fn new(body: B, patience: Duration, room: Arc<MemoryBudget>) -> BodyReader<B> {
+    pub fn new(body: B, patience: Duration, room: Arc<MemoryBudget>) -> BodyReader<B> {
         let deadline = Some(Instant::now() + patience);
         BodyReader { body, rest: Bytes::new(), patience, deadline, room }
     }
 
     /// Something began, and must be there in time.
-    pub(crate) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.deadline.get_or_insert(Instant::now() + self.patience);
     }
 
     /// Records that what began is there; the client may be silent.
-    pub(crate) fn end(&mut self) {
+    pub fn end(&mut self) {
         self.deadline = None;
     }
 
@@ -109,11 +110,7 @@ where
     /// # Errors
     /// What is not there in time; the time that a part waits for room does not count. While others
     /// wait for room, a client that has some may not be slow.
-    pub(crate) async fn fill(
-        &mut self,
-        part: &mut PartialBody,
-        length: usize,
-    ) -> Result<bool, BodyError> {
+    pub async fn fill(&mut self, part: &mut PartialBody, length: usize) -> Result<bool, BodyError> {
         loop {
             let free =
                 if matches!(part.room, PartialReservation::Taken(..)) { length } else { SMALL };

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The number of bytes of a request that need no room. Whoever wants more has to have sent so many.
-pub(crate) const SMALL: usize = 32 << 10;
+pub const SMALL: usize = 32 << 10;
 
 /// The room that all share. Who waits longest is next.
 #[derive(Debug)]
-pub(crate) struct MemoryBudget {
+pub struct MemoryBudget {
     bytes: Arc<Semaphore>,
     all: u32,
     waiting: Arc<AtomicUsize>,
@@ -24,7 +24,7 @@ pub(crate) struct MemoryBudget {
 
 /// Room that was taken. It is given back when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Reservation {
+pub struct Reservation {
     _bytes: Option<OwnedSemaphorePermit>,
 }
 
@@ -42,7 +42,7 @@ impl Drop for Waits {
 
 impl MemoryBudget {
     /// Room for so many bytes, and for one at least: then large requests are read one by one.
-    pub(crate) fn new(bytes: usize) -> MemoryBudget {
+    pub fn new(bytes: usize) -> MemoryBudget {
         let bytes = bytes.clamp(1, Semaphore::MAX_PERMITS);
         let all = u32::try_from(bytes).unwrap_or(u32::MAX);
         MemoryBudget { bytes: Arc::new(Semaphore::new(all as usize)), all, waiting: Arc::default() }
@@ -50,7 +50,7 @@ impl MemoryBudget {
 
     /// Waits for the room that a request of so many bytes needs. One that needs more than there is
     /// gets all of it.
-    pub(crate) fn take(&self, bytes: usize) -> Waiting {
+    pub fn take(&self, bytes: usize) -> Waiting {
         let needed = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.all);
         let all = Arc::clone(&self.bytes);
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -64,7 +64,7 @@ impl MemoryBudget {
     }
 
     /// Returns true if somebody waits for room.
-    pub(crate) fn has_waiters(&self) -> bool {
+    pub fn has_waiters(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) > 0
     }
 }

@@ -32,9 +32,10 @@ use tonic_prost::ProstDecoder;
 use tower_service::Service;
 
 use self::payload::{World, place};
-use super::play::Outcome;
-use super::resources::Type;
-use crate::transport::{EncodedMessage, EncodingCache, MessageBody};
+use crate::error::{ConformanceError, LineProblem, TableError};
+use crate::play::{Outcome, Stop};
+use crate::resources::Type;
+use abide_transport::{EncodedMessage, EncodingCache, MessageBody};
 
 /// The scenarios of this build.
 const TABLE: &str = include_str!("client/scenarios.txt");
@@ -44,11 +45,13 @@ const MAX_LISTENERS: usize = 16;
 
 /// A scenario for clients.
 #[derive(Clone, Debug)]
-pub(crate) struct ClientScenario {
-    pub(crate) name: String,
+pub struct ClientScenario {
+    /// Its name, which no other has.
+    pub name: String,
     /// The statements about the xDS protocol that it proves.
-    pub(crate) proves: Vec<String>,
-    pub(crate) summary: String,
+    pub proves: Vec<String>,
+    /// What it is about: one phrase.
+    pub summary: String,
     /// Each with its line.
     steps: Vec<(String, Step)>,
 }
@@ -70,36 +73,44 @@ impl ClientScenario {
     /// All of this build.
     ///
     /// # Errors
-    /// A table that cannot be read: one phrase.
-    pub(crate) fn all() -> Result<Vec<ClientScenario>, String> {
+    /// A table that cannot be read.
+    pub fn all() -> Result<Vec<ClientScenario>, TableError> {
         let mut all: Vec<ClientScenario> = Vec::new();
-        for line in TABLE.lines().map(str::trim).filter(|it| !it.is_empty()) {
+        for (number, line) in TABLE.lines().enumerate() {
+            let failed = |problem| TableError { line: number + 1, problem };
+            let line = line.trim();
             if let Some(head) = line.strip_prefix("# ") {
-                let [name, proves, summary] = *head.split(" | ").collect::<Vec<_>>() else {
-                    return Err(format!("`{line}` is no head of a scenario"));
+                all.push(ClientScenario::head(head).map_err(failed)?);
+            } else if !line.is_empty() {
+                let Some(scenario) = all.last_mut() else {
+                    return Err(failed(LineProblem::BeforeScenario(line.to_owned())));
                 };
-                let proves = proves.split_whitespace().map(str::to_owned).collect();
-                let (name, summary) = (name.to_owned(), summary.to_owned());
-                all.push(ClientScenario { name, proves, summary, steps: Vec::new() });
-            } else {
-                let scenario = all.last_mut().ok_or("a step stands before a scenario")?;
-                scenario.steps.push((line.to_owned(), Step::read(line)?));
+                scenario.steps.push((line.to_owned(), Step::read(line).map_err(failed)?));
             }
         }
         Ok(all)
     }
+
+    fn head(text: &str) -> Result<ClientScenario, LineProblem> {
+        let [name, proves, summary] = *text.split(" | ").collect::<Vec<_>>() else {
+            return Err(LineProblem::Head("# NAME | STATEMENTS | SUMMARY"));
+        };
+        let proves = proves.split_whitespace().map(str::to_owned).collect();
+        let (name, summary) = (name.to_owned(), summary.to_owned());
+        Ok(ClientScenario { name, proves, summary, steps: Vec::new() })
+    }
 }
 
 impl Step {
-    fn read(line: &str) -> Result<Step, String> {
+    fn read(line: &str) -> Result<Step, LineProblem> {
         let mut words = line.split_whitespace();
         let verb = words.next().unwrap_or_default();
         let rest: Vec<&str> = words.collect();
         let number = || {
             let text = rest.first().copied().unwrap_or_default();
-            text.parse::<u32>().map_err(|_| format!("`{line}` has no number"))
+            text.parse::<u32>().map_err(|_| LineProblem::NoNumber(line.to_owned()))
         };
-        let types = || rest.iter().map(|it| Type::named(it)).collect::<Result<Vec<Type>, String>>();
+        let types = || rest.iter().map(|it| Type::named(it)).collect::<Result<Vec<Type>, _>>();
         let first = || Type::named(rest.first().copied().unwrap_or_default());
         Ok(match verb {
             "asks" => Step::Asks(first()?, rest[1..].iter().map(|&it| it.to_owned()).collect()),
@@ -111,20 +122,20 @@ impl Step {
             "disconnect" => Step::Disconnect,
             "streams" => Step::Streams(number()? as usize),
             "quiet" => Step::Quiet(Duration::from_secs(number()?.into())),
-            _ => return Err(format!("`{verb}` is no step")),
+            _ => return Err(LineProblem::Step(verb.to_owned())),
         })
     }
 }
 
 /// The settings by which a client is started.
 #[derive(Clone, Debug)]
-pub(crate) struct ClientOptions {
+pub struct ClientOptions {
     /// The program and its arguments; `{address}` and `{bootstrap}` stand for those.
-    pub(crate) command: Vec<String>,
+    pub command: Vec<String>,
     /// True if an Envoy is told to use the incremental variant.
-    pub(crate) is_delta: bool,
+    pub is_delta: bool,
     /// The time that anything may take.
-    pub(crate) patience: Duration,
+    pub patience: Duration,
 }
 
 /// Everything that is known of a client, and what is wrong with it.
@@ -440,18 +451,18 @@ impl Drop for Running {
 /// Plays a scenario with a client of its own.
 ///
 /// # Errors
-/// A client that cannot be started: one phrase.
-pub(crate) fn play_client(
+/// A client that cannot be started.
+pub fn play_client(
     scenario: &ClientScenario,
     options: &ClientOptions,
-) -> Result<Outcome, String> {
+) -> Result<Outcome, ConformanceError> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    let runtime: Runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+    let runtime: Runtime = runtime.map_err(ConformanceError::Start)?;
     let stage = Stage::new();
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"));
-    let listener = listener.map_err(|error| format!("cannot listen: {error}"))?;
-    let address = listener.local_addr().map_err(|error| format!("cannot listen: {error}"))?;
+    let listener = listener.map_err(ConformanceError::Listen)?;
+    let address = listener.local_addr().map_err(ConformanceError::Listen)?;
     let server = tonic::transport::Server::builder();
     let serving =
         server.clone().serve_with_incoming(stage.clone(), TcpListenerStream::new(listener));
@@ -463,15 +474,20 @@ pub(crate) fn play_client(
         .iter()
         .try_for_each(|(line, step)| step.play(line, &stage, &mut client, options.patience));
     let faults = stage.watch(|it| std::mem::take(&mut it.faults));
-    let result = result.and(if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) });
+    let result = result.and(fail_if_any(&faults));
     drop(client);
     runtime.shutdown_background();
     // What is in it was for the client that ended.
     let _ = std::fs::remove_dir_all(&folder);
-    Ok(match result {
-        Ok(()) => Outcome::Passed,
-        Err(why) => Outcome::Failed(why),
-    })
+    Ok(Outcome::from(result))
+}
+
+/// Fails with everything that a client did against the protocol, if there is anything.
+fn fail_if_any(faults: &[String]) -> Result<(), Stop> {
+    match faults {
+        [] => Ok(()),
+        faults => Err(Stop::Fail(faults.join("; "))),
+    }
 }
 
 impl Step {
@@ -481,7 +497,7 @@ impl Step {
         stage: &Stage,
         client: &mut Running,
         patience: Duration,
-    ) -> Result<(), String> {
+    ) -> Result<(), Stop> {
         let mut until = |line: &str, holds: &dyn Fn(&Watch) -> bool| {
             until(stage, client, patience, line, holds)
         };
@@ -514,7 +530,7 @@ impl Step {
                 let open = stage.watch(|it| it.streams.len());
                 match open == *count {
                     true => Ok(()),
-                    false => Err(format!("awaited `{line}`, but it has {open}")),
+                    false => Err(Stop::Fail(format!("awaited `{line}`, but it has {open}"))),
                 }
             }
             Step::Quiet(time) => {
@@ -524,7 +540,7 @@ impl Step {
                 std::thread::sleep(*time);
                 match stage.watch(|it| it.requests - before) {
                     0 => Ok(()),
-                    more => Err(format!("awaited `{line}`, but {more} requests came")),
+                    more => Err(Stop::Fail(format!("awaited `{line}`, but {more} requests came"))),
                 }
             }
         }
@@ -538,21 +554,20 @@ fn until(
     patience: Duration,
     line: &str,
     holds: impl Fn(&Watch) -> bool,
-) -> Result<(), String> {
+) -> Result<(), Stop> {
     let begin = Instant::now();
     loop {
         let (faults, is_there, said) = stage.watch(|it| (it.faults.clone(), holds(it), it.said()));
-        if !faults.is_empty() {
-            return Err(faults.join("; "));
-        }
+        fail_if_any(&faults)?;
         if is_there {
             return Ok(());
         }
         if let Some(status) = client.failure() {
-            return Err(format!("awaited `{line}`, but the client ended: {status}"));
+            return Err(Stop::Fail(format!("awaited `{line}`, but the client ended: {status}")));
         }
         if begin.elapsed() > patience {
-            return Err(format!("awaited `{line}` within {patience:?}, but: {said}"));
+            let failed = format!("awaited `{line}` within {patience:?}, but: {said}");
+            return Err(Stop::Fail(failed));
         }
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -564,18 +579,17 @@ fn start(
     options: &ClientOptions,
     address: &str,
     folder: &std::path::Path,
-) -> Result<Running, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("cannot start the client: {error}");
-    std::fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+) -> Result<Running, ConformanceError> {
+    std::fs::create_dir_all(folder).map_err(ConformanceError::Client)?;
     let (grpc, envoy) = (folder.join("grpc.json"), folder.join("envoy.json"));
-    std::fs::write(&grpc, grpc_bootstrap(address)).map_err(|error| failed(&error))?;
+    std::fs::write(&grpc, grpc_bootstrap(address)).map_err(ConformanceError::Client)?;
     let text = envoy_bootstrap(address, options.is_delta);
-    std::fs::write(&envoy, text).map_err(|error| failed(&error))?;
+    std::fs::write(&envoy, text).map_err(ConformanceError::Client)?;
     let fill = |it: &String| {
         it.replace("{address}", address).replace("{bootstrap}", &envoy.to_string_lossy())
     };
     let command: Vec<String> = options.command.iter().map(fill).collect();
-    let (program, arguments) = command.split_first().ok_or_else(|| failed(&"no command"))?;
+    let (program, arguments) = command.split_first().ok_or(ConformanceError::NoCommand)?;
     let child = Command::new(program)
         .args(arguments)
         .env("GRPC_XDS_BOOTSTRAP", &grpc)
@@ -584,7 +598,8 @@ fn start(
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    child.map(Running).map_err(|error| failed(&format!("`{program}`: {error}")))
+    let failed = |error| ConformanceError::ClientProgram { program: program.clone(), error };
+    child.map(Running).map_err(failed)
 }
 
 fn grpc_bootstrap(address: &str) -> String {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tokio::net::UnixListener;
 
 /// The permission of a socket that only this user can open.
-pub(crate) const OWNER_ONLY: u32 = 0o600;
+pub const OWNER_ONLY: u32 = 0o600;
 
 /// Listens at a path with these bits of permission. The socket is made beside its place and
 /// moved there: that of the process before this one is replaced, and nobody gets in before it is
@@ -15,7 +15,7 @@ pub(crate) const OWNER_ONLY: u32 = 0o600;
 ///
 /// # Errors
 /// A path where something else is than a socket, or that the system refuses.
-pub(crate) fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
+pub fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
     if path.symlink_metadata().is_ok_and(|it| !it.file_type().is_socket()) {
         return Err(io::Error::other("something is there, and it is no socket"));
     }

@@ -12,12 +12,12 @@ use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::tls::{read_certificates, read_key, read_roots};
-use crate::error::Error;
+use crate::error::TransportError;
+use crate::tls::{read_certificates, read_key, read_roots};
 
 /// TLS to a server.
 #[derive(Clone, Debug, Default, Group)]
-pub(crate) struct ClientTlsArgs {
+pub struct ClientTlsArgs {
     /// A file with the authorities that may have signed the certificate of the server
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -34,13 +34,13 @@ pub(crate) struct ClientTlsArgs {
 
 impl ClientTlsArgs {
     /// Returns true if there is any.
-    pub(crate) fn is_given(&self) -> bool {
+    pub fn is_given(&self) -> bool {
         self.ca.is_some() || self.cert.is_some() || self.server_name.is_some()
     }
 }
 
 /// TLS to a server, with the certificates to show and to trust.
-pub(crate) struct ClientTls {
+pub struct ClientTls {
     config: Arc<ClientConfig>,
     server_name: Option<String>,
 }
@@ -50,22 +50,22 @@ impl ClientTls {
     ///
     /// # Errors
     /// A file that cannot be read, or is not what it should be, and a missing authority.
-    pub(crate) fn open(args: &ClientTlsArgs) -> Result<ClientTls, Error> {
+    pub fn open(args: &ClientTlsArgs) -> Result<ClientTls, TransportError> {
         let Some(ca) = &args.ca else {
             let message = "name who signed the certificate of the server: `--ca FILE`";
-            return Err(Error::Argument(message.to_owned()));
+            return Err(TransportError::Options(message.to_owned()));
         };
         let roots = read_roots(ca)?;
         let config = ClientConfig::builder_with_provider(Arc::new(default_provider()));
         let config = config.with_safe_default_protocol_versions();
-        let config = config.map_err(|error| Error::Tls(error.to_string()))?;
+        let config = config.map_err(|error| TransportError::Tls(error.to_string()))?;
         let config = config.with_root_certificates(roots);
         let mut config = match (&args.cert, &args.key) {
             (Some(cert), Some(key)) => {
                 let shown = read_certificates(cert)?;
                 let own = read_key(key)?;
                 let config = config.with_client_auth_cert(shown, own);
-                config.map_err(|error| Error::cannot_use(cert, error))?
+                config.map_err(|error| TransportError::cannot_use(cert, error))?
             }
             _ => config.with_no_client_auth(),
         };
@@ -77,7 +77,7 @@ impl ClientTls {
     ///
     /// # Errors
     /// A server that is not the one that was meant, or does not want this client.
-    pub(super) async fn connect(
+    pub async fn connect(
         &self,
         address: &str,
         stream: TcpStream,

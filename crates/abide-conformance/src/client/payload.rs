@@ -6,7 +6,7 @@ use abide_xds::{Kind, Reference, Resource, Snapshot};
 use bytes::Bytes;
 use prost::Message;
 
-use crate::conformance::resources::Type;
+use crate::resources::Type;
 
 /// A message with nothing in it.
 #[derive(Clone, PartialEq, Message)]

@@ -29,7 +29,7 @@ const MAX_COPIED: usize = 4096;
 
 /// The encodings of what was sent lately.
 #[derive(Debug, Default)]
-pub(crate) struct EncodingCache(Mutex<VecDeque<Known>>);
+pub struct EncodingCache(Mutex<VecDeque<Known>>);
 
 /// The bytes of what clients share.
 #[derive(Debug)]
@@ -58,14 +58,14 @@ impl Known {
 
 /// A message of gRPC, in parts: what is for its client alone, and what is shared.
 #[derive(Clone, Debug)]
-pub(crate) struct EncodedMessage {
+pub struct EncodedMessage {
     own: Bytes,
     shared: Bytes,
 }
 
 impl EncodedMessage {
     /// A message that is for its client alone.
-    pub(crate) fn of(message: &impl Message) -> EncodedMessage {
+    pub fn of(message: &impl Message) -> EncodedMessage {
         EncodedMessage::join(&message.encode_to_vec(), Bytes::new())
     }
 
@@ -87,7 +87,7 @@ impl EncodedMessage {
 impl EncodingCache {
     /// The bytes of a response. Fields of protobuf may come in any order, so that its parts are
     /// encoded one by one.
-    pub(crate) fn encode(&self, response: &Response) -> EncodedMessage {
+    pub fn encode(&self, response: &Response) -> EncodedMessage {
         let shared = self.encode_shared(response);
         let own = match response.is_delta {
             true => DeltaDiscoveryResponse::head(response).encode_to_vec(),
@@ -122,7 +122,7 @@ impl EncodingCache {
 
 /// The body of an answer over gRPC: messages as they come, and the status at the end.
 #[derive(Debug)]
-pub(crate) struct MessageBody {
+pub struct MessageBody {
     incoming: mpsc::Receiver<Result<EncodedMessage, Status>>,
     /// The rest of a message whose first part is on its way.
     rest: Option<Bytes>,
@@ -131,12 +131,12 @@ pub(crate) struct MessageBody {
 
 impl MessageBody {
     /// The body of these messages. It ends well when nobody sends any more.
-    pub(crate) fn new(incoming: mpsc::Receiver<Result<EncodedMessage, Status>>) -> MessageBody {
+    pub fn new(incoming: mpsc::Receiver<Result<EncodedMessage, Status>>) -> MessageBody {
         MessageBody { incoming, rest: None, is_over: false }
     }
 
     /// The answer that they are the body of.
-    pub(crate) fn into_response(self) -> http::Response<tonic::body::Body> {
+    pub fn into_response(self) -> http::Response<tonic::body::Body> {
         let mut response = http::Response::new(tonic::body::Body::new(self));
         response.headers_mut().insert(CONTENT_TYPE, GRPC_CONTENT_TYPE);
         response

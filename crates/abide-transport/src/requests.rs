@@ -9,13 +9,13 @@ use hyper::body::Body;
 use prost::Message;
 use tonic::Status;
 
-use super::body_reader::{BodyError, BodyReader, PartialBody, ReadLimits};
-use super::encoding::HEAD;
-use super::memory_budget::{MemoryBudget, Reservation};
+use crate::body_reader::{BodyError, BodyReader, PartialBody, ReadLimits};
+use crate::encoding::HEAD;
+use crate::memory_budget::{MemoryBudget, Reservation};
 
 /// The requests of one stream. No more of them is in memory than the one that is read; its bytes
 /// are gone when it is decoded.
-pub(crate) struct RequestStream<B, R> {
+pub struct RequestStream<B, R> {
     arriving: BodyReader<B>,
     head: PartialBody,
     /// The content after the head, once that is there: its length, and what came of it.
@@ -26,9 +26,11 @@ pub(crate) struct RequestStream<B, R> {
 }
 
 /// A request that was read, and the room that it takes.
-pub(crate) struct ReadRequest<R> {
-    pub(crate) request: R,
-    pub(crate) room: Reservation,
+pub struct ReadRequest<R> {
+    /// The request, decoded.
+    pub request: R,
+    /// The memory that it takes until it is dropped.
+    pub room: Reservation,
 }
 
 impl<B, R> RequestStream<B, R>
@@ -37,7 +39,8 @@ where
     B::Error: std::fmt::Display,
     R: Message + Default,
 {
-    pub(crate) fn new(body: B, limits: ReadLimits, room: Arc<MemoryBudget>) -> RequestStream<B, R> {
+    /// Begins to read the requests of a body, within these limits and this memory.
+    pub fn new(body: B, limits: ReadLimits, room: Arc<MemoryBudget>) -> RequestStream<B, R> {
         let arriving = BodyReader::new(body, limits.patience, room);
         let (head, most) = (PartialBody::default(), limits.bytes);
         RequestStream { arriving, head, content: None, most, of: PhantomData }
@@ -48,7 +51,7 @@ where
     ///
     /// # Errors
     /// What is no request, is too large, or does not come.
-    pub(crate) async fn next(&mut self) -> Result<Option<ReadRequest<R>>, Status> {
+    pub async fn next(&mut self) -> Result<Option<ReadRequest<R>>, Status> {
         let RequestStream { arriving, head, content, most, .. } = self;
         if content.is_none() {
             // Between requests a client may be silent.

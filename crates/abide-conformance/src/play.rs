@@ -8,9 +8,9 @@ use abide_xds::Names;
 use abide_xds::wire::Node;
 use bytes::Bytes;
 
-use super::message::{Arrival, Ask, Received};
-use super::resources::{MARK, Served, Type};
-use super::scenario::{About, Scenario, Step, Verb, Wanted, Way};
+use crate::message::{Arrival, Ask, Received};
+use crate::resources::{MARK, Served, Type};
+use crate::scenario::{About, Scenario, Step, Verb, Wanted, Way};
 
 /// A server that scenarios are played against.
 pub(crate) trait Target {
@@ -54,23 +54,36 @@ pub(crate) enum Stop {
 
 /// The result of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
+    /// All went as it is written.
     Passed,
+    /// What was awaited and what came.
     Failed(String),
+    /// Why it cannot be played here.
     Skipped(String),
+}
+
+impl From<Result<(), Stop>> for Outcome {
+    fn from(result: Result<(), Stop>) -> Outcome {
+        match result {
+            Ok(()) => Outcome::Passed,
+            Err(Stop::Fail(why)) => Outcome::Failed(why),
+            Err(Stop::Skip(why)) => Outcome::Skipped(why),
+        }
+    }
 }
 
 /// The rules by which scenarios are judged.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
+pub struct Rules {
     /// The time that a response may take.
-    pub(crate) patience: Duration,
+    pub patience: Duration,
     /// The time for which nothing has to come where nothing may come.
-    pub(crate) quiet: Duration,
+    pub quiet: Duration,
     /// True if responses in the state of the world may hold no more than what changed.
-    pub(crate) is_strict: bool,
+    pub is_strict: bool,
     /// The id of every client; without it each has its own.
-    pub(crate) node_id: Option<String>,
+    pub node_id: Option<String>,
 }
 
 /// Plays a scenario in one way.

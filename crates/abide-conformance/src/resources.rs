@@ -5,6 +5,8 @@ use std::fmt;
 use abide_xds::{Kind, ResourceType, Types};
 use serde_json::{Value, json};
 
+use crate::error::LineProblem;
+
 /// The types that scenarios name.
 const WORDS: &[(&str, Kind)] = &[
     ("cds", Kind::CLUSTER),
@@ -19,18 +21,18 @@ pub(crate) const MARK: &str = "conformance-mark";
 
 /// A type of resources, in the third major.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Type(Kind);
+pub struct Type(Kind);
 
 impl Type {
     /// The type of endpoints.
     pub(crate) const ENDPOINTS: Type = Type(Kind::ENDPOINTS);
 
     /// The type that a word of a scenario means.
-    pub(crate) fn named(word: &str) -> Result<Type, String> {
+    pub(crate) fn named(word: &str) -> Result<Type, LineProblem> {
         let found = WORDS.iter().find(|(name, _)| *name == word);
         found.map(|(_, kind)| Type(*kind)).ok_or_else(|| {
-            let all: Vec<&str> = WORDS.iter().map(|(name, _)| *name).collect();
-            format!("`{word}` is no type; there are {}", all.join(", "))
+            let known = WORDS.iter().map(|(name, _)| *name).collect();
+            LineProblem::Type { word: word.to_owned(), known }
         })
     }
 
@@ -83,21 +85,21 @@ pub(crate) struct ServedResource {
 }
 
 impl ServedResource {
+    /// Reads a resource of a scenario.
+    ///
     /// # Errors
-    /// A text that is no resource: one phrase.
-    pub(crate) fn read(ty: Type, text: &str) -> Result<ServedResource, String> {
+    /// A text that is no resource.
+    pub(crate) fn read(ty: Type, text: &str) -> Result<ServedResource, LineProblem> {
         let mut parts = text.split('>');
         let head = parts.next().unwrap_or_default();
         let (names, content) = head.split_once('@').unwrap_or((head, "0"));
-        let content = content
-            .parse()
-            .map_err(|_| format!("the content of `{text}` is no number below 65536"))?;
+        let content = content.parse().map_err(|_| LineProblem::Content(text.to_owned()))?;
         let mut names = names.split('=').map(str::to_owned);
         let name = names.next().filter(|it| !it.is_empty());
-        let name = name.ok_or_else(|| format!("`{text}` has no name"))?;
+        let name = name.ok_or_else(|| LineProblem::Unnamed(text.to_owned()))?;
         let references = parts.map(|it| {
-            let (word, name) =
-                it.split_once('/').ok_or_else(|| format!("`>{it}` is no TYPE/NAME"))?;
+            let parts = it.split_once('/');
+            let (word, name) = parts.ok_or_else(|| LineProblem::Reference(it.to_owned()))?;
             let to = Type::named(word)?;
             let can_refer = matches!(
                 (ty.0, to.0),
@@ -107,10 +109,10 @@ impl ServedResource {
             );
             match can_refer {
                 true => Ok((to, name.to_owned())),
-                false => Err(format!("`{text}`: {ty} does not refer to {to}")),
+                false => Err(LineProblem::Refers { resource: text.to_owned(), from: ty, to }),
             }
         });
-        let references = references.collect::<Result<_, String>>()?;
+        let references = references.collect::<Result<_, LineProblem>>()?;
         Ok(ServedResource { ty, name, aliases: names.collect(), content, references })
     }
 
@@ -175,16 +177,18 @@ impl ServedResource {
 pub(crate) struct Served(pub(crate) Vec<ServedResource>);
 
 impl Served {
+    /// Reads a list of resources.
+    ///
     /// # Errors
-    /// A text that is no list of resources: one phrase.
-    pub(crate) fn read(text: &str) -> Result<Served, String> {
+    /// A text that is none.
+    pub(crate) fn read(text: &str) -> Result<Served, LineProblem> {
         let mut ty = None;
         let mut served = Vec::new();
         for word in text.split_whitespace() {
             match word.strip_suffix(':') {
                 Some(word) => ty = Some(Type::named(word)?),
                 None => {
-                    let ty = ty.ok_or_else(|| format!("`{word}` stands before a type"))?;
+                    let ty = ty.ok_or_else(|| LineProblem::BeforeType(word.to_owned()))?;
                     served.push(ServedResource::read(ty, word)?);
                 }
             }
@@ -216,7 +220,8 @@ mod tests {
 
     #[test]
     fn resources_are_read_or_refused() {
-        let read = |text| Served::read(text).map(|it| it.0.len());
+        let read =
+            |text| Served::read(text).map(|it| it.0.len()).map_err(|error| error.to_string());
         assert_eq!(read("cds: a@2>eds/e b eds: e=f=g"), Ok(3));
         assert_eq!(read("a"), Err("`a` stands before a type".to_owned()));
         assert!(read("xds: a").is_err_and(|it| it.contains("there are cds, eds")));

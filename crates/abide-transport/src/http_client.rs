@@ -14,19 +14,19 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
-use super::client_tls::ClientTls;
-use crate::error::{Error as ServerError, describe_chain};
+use crate::client_tls::ClientTls;
+use crate::error::{TransportError, describe_chain};
 
 /// The time that a whole answer may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The beginning of an address that is the path of a unix-domain socket.
-pub(crate) const UNIX: &str = "unix:";
+pub const UNIX: &str = "unix:";
 
 /// Begins to speak HTTP/1 over a connection.
 async fn shake_hands(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-) -> Result<SendRequest<Full<Bytes>>, ServerError> {
+) -> Result<SendRequest<Full<Bytes>>, TransportError> {
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
     let (sender, connection) = handshake.map_err(no_answer)?;
     // It ends with the request: `Connection: close`.
@@ -36,18 +36,18 @@ async fn shake_hands(
 
 /// Where a request goes, and how.
 #[derive(Clone, Copy)]
-pub(crate) struct RequestTarget<'t> {
+pub struct RequestTarget<'t> {
     /// `HOST:PORT` or `unix:PATH`.
-    pub(crate) address: &'t str,
+    pub address: &'t str,
     /// TLS around it, if any.
-    pub(crate) tls: Option<&'t ClientTls>,
+    pub tls: Option<&'t ClientTls>,
     /// A token to show.
-    pub(crate) token: Option<&'t str>,
+    pub token: Option<&'t str>,
 }
 
 impl RequestTarget<'_> {
     /// The beginning of the URL, as people write it.
-    pub(crate) fn url(&self) -> String {
+    pub fn url(&self) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         format!("{scheme}://{}", self.address)
     }
@@ -58,12 +58,12 @@ impl RequestTarget<'_> {
 ///
 /// # Errors
 /// No answer: ports of gRPC and of TLS answer in another language.
-pub(crate) async fn send_request(
+pub async fn send_request(
     address: &str,
     method: Method,
     path: &str,
     body: Bytes,
-) -> Result<Response<Incoming>, ServerError> {
+) -> Result<Response<Incoming>, TransportError> {
     let target = RequestTarget { address, tls: None, token: None };
     send_request_to(&target, method, path, body).await
 }
@@ -72,19 +72,19 @@ pub(crate) async fn send_request(
 ///
 /// # Errors
 /// No answer, or a server that is not the one that was meant.
-pub(crate) async fn send_request_to(
+pub async fn send_request_to(
     target: &RequestTarget<'_>,
     method: Method,
     path: &str,
     body: Bytes,
-) -> Result<Response<Incoming>, ServerError> {
+) -> Result<Response<Incoming>, TransportError> {
     let RequestTarget { address, tls, token } = *target;
     let url = target.url();
     let failed = |error: std::io::Error| {
         let message = format!("{url}{path}: {error}");
         match error.kind() {
             ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
-                ServerError::NobodyListens(message)
+                TransportError::NobodyListens(message)
             }
             _ => no_answer(message),
         }
@@ -136,7 +136,7 @@ fn has_spoken_first(error: &hyper::Error) -> bool {
 ///
 /// # Errors
 /// No answer, or another status than 200.
-pub(crate) async fn fetch(address: &str, path: &str, limit: usize) -> Result<Bytes, ServerError> {
+pub async fn fetch(address: &str, path: &str, limit: usize) -> Result<Bytes, TransportError> {
     let asked = async {
         let response = send_request(address, Method::GET, path, Bytes::new()).await?;
         if response.status() != StatusCode::OK {
@@ -152,14 +152,14 @@ pub(crate) async fn fetch(address: &str, path: &str, limit: usize) -> Result<Byt
 ///
 /// # Errors
 /// A body that does not come, or is longer.
-pub(crate) async fn read_body(
+pub async fn read_body(
     response: Response<Incoming>,
     limit: usize,
-) -> Result<Bytes, ServerError> {
+) -> Result<Bytes, TransportError> {
     let body = Limited::new(response.into_body(), limit).collect().await;
     Ok(body.map_err(no_answer)?.to_bytes())
 }
 
-fn no_answer(reason: impl std::fmt::Display) -> ServerError {
-    ServerError::NoAnswer(reason.to_string())
+fn no_answer(reason: impl std::fmt::Display) -> TransportError {
+    TransportError::NoAnswer(reason.to_string())
 }

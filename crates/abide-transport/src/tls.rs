@@ -20,8 +20,8 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tokio_rustls::server::TlsStream;
 
-use super::certificate::CertificateFacts;
-use crate::error::Error;
+use crate::certificate::CertificateFacts;
+use crate::error::TransportError;
 
 /// The time that a client may take to introduce itself.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,7 +30,7 @@ const RELOAD_INTERVAL: Duration = Duration::from_secs(1);
 
 /// TLS for clients.
 #[derive(Clone, Debug, Default, Group)]
-pub(crate) struct TlsArgs {
+pub struct TlsArgs {
     /// Serve clients over TLS: a file with the certificate, and those between it and its authority
     ///
     /// It is read again when it changes, as are the two files below.
@@ -45,7 +45,7 @@ pub(crate) struct TlsArgs {
 }
 
 /// TLS with files that may change.
-pub(crate) struct ReloadingTls {
+pub struct ReloadingTls {
     files: CertificateFiles,
     /// The protocol that is spoken inside: `h2` or `http/1.1`.
     protocol: &'static [u8],
@@ -81,10 +81,10 @@ impl ReloadingTls {
     ///
     /// # Errors
     /// A file that cannot be read, or is not what it should be.
-    pub(crate) fn open(
+    pub fn open(
         args: &TlsArgs,
         protocol: &'static [u8],
-    ) -> Result<Option<ReloadingTls>, Error> {
+    ) -> Result<Option<ReloadingTls>, TransportError> {
         let (Some(cert), Some(key)) = (&args.tls_cert, &args.tls_key) else { return Ok(None) };
         let (cert, key, client_ca) = (cert.clone(), key.clone(), args.client_ca.clone());
         let files = CertificateFiles { cert, key, client_ca };
@@ -99,12 +99,12 @@ impl ReloadingTls {
     }
 
     /// Returns the time at which the certificate ends, in seconds since 1970, if it says so.
-    pub(crate) fn certificate_end(&self) -> Option<i64> {
+    pub fn certificate_end(&self) -> Option<i64> {
         self.look().end
     }
 
     /// Returns the time since when what is in the files cannot be used, if it cannot.
-    pub(crate) fn refused_since(&self) -> Option<Instant> {
+    pub fn refused_since(&self) -> Option<Instant> {
         self.look().refused_since
     }
 
@@ -117,9 +117,10 @@ impl ReloadingTls {
             if looks != current.looks {
                 let read =
                     self.files.read(self.protocol).and_then(|(config, end)| match has_ended(end) {
-                        true => {
-                            Err(Error::cannot_use(&self.files.cert, "the certificate has ended"))
-                        }
+                        true => Err(TransportError::cannot_use(
+                            &self.files.cert,
+                            "the certificate has ended",
+                        )),
                         false => Ok((config, end)),
                     });
                 match read {
@@ -143,7 +144,7 @@ impl ReloadingTls {
     ///
     /// # Errors
     /// A client that does not, or that is not wanted.
-    pub(crate) async fn accept<S>(&self, stream: S) -> io::Result<TlsStream<S>>
+    pub async fn accept<S>(&self, stream: S) -> io::Result<TlsStream<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
@@ -167,7 +168,7 @@ impl CertificateFiles {
     }
 
     /// The configuration that the files make, and when its certificate ends.
-    fn read(&self, protocol: &[u8]) -> Result<(Arc<ServerConfig>, Option<i64>), Error> {
+    fn read(&self, protocol: &[u8]) -> Result<(Arc<ServerConfig>, Option<i64>), TransportError> {
         let shown = read_certificates(&self.cert)?;
         // A chain is as good as its first certificate that ends.
         let end = shown.iter().filter_map(|it| Some(CertificateFacts::read(it)?.end)).min();
@@ -175,19 +176,19 @@ impl CertificateFiles {
         let provider = Arc::new(default_provider());
         let config = ServerConfig::builder_with_provider(Arc::clone(&provider));
         let config = config.with_safe_default_protocol_versions();
-        let config = config.map_err(|error| Error::Tls(error.to_string()))?;
+        let config = config.map_err(|error| TransportError::Tls(error.to_string()))?;
         let config = match &self.client_ca {
             None => config.with_no_client_auth(),
             Some(path) => {
                 let roots = read_roots(path)?;
                 let verifier =
                     WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
-                let verifier = verifier.map_err(|error| Error::cannot_use(path, error))?;
+                let verifier = verifier.map_err(|error| TransportError::cannot_use(path, error))?;
                 config.with_client_cert_verifier(verifier)
             }
         };
         let config = config.with_single_cert(shown, key);
-        let mut config = config.map_err(|error| Error::cannot_use(&self.cert, error))?;
+        let mut config = config.map_err(|error| TransportError::cannot_use(&self.cert, error))?;
         config.alpn_protocols = vec![protocol.to_vec()];
         Ok((Arc::new(config), end))
     }
@@ -199,25 +200,27 @@ fn has_ended(end: Option<i64>) -> bool {
 }
 
 /// Reads the key of a file.
-pub(super) fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
-    PrivateKeyDer::from_pem_file(path).map_err(|error| Error::cannot_use(path, error))
+pub(crate) fn read_key(path: &Path) -> Result<PrivateKeyDer<'static>, TransportError> {
+    PrivateKeyDer::from_pem_file(path).map_err(|error| TransportError::cannot_use(path, error))
 }
 
 /// Reads the certificates of a file as those of authorities.
-pub(super) fn read_roots(path: &Path) -> Result<RootCertStore, Error> {
+pub(crate) fn read_roots(path: &Path) -> Result<RootCertStore, TransportError> {
     let mut roots = RootCertStore::empty();
     for authority in read_certificates(path)? {
-        roots.add(authority).map_err(|error| Error::cannot_use(path, error))?;
+        roots.add(authority).map_err(|error| TransportError::cannot_use(path, error))?;
     }
     Ok(roots)
 }
 
 /// Reads the certificates of a file, of which there must be one at least.
-pub(super) fn read_certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+pub(crate) fn read_certificates(
+    path: &Path,
+) -> Result<Vec<CertificateDer<'static>>, TransportError> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let read = read.map_err(|error| Error::cannot_use(path, error))?;
+    let read = read.map_err(|error| TransportError::cannot_use(path, error))?;
     match read.is_empty() {
-        true => Err(Error::cannot_use(path, "it has no certificate")),
+        true => Err(TransportError::cannot_use(path, "it has no certificate")),
         false => Ok(read),
     }
 }

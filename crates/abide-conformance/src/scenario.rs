@@ -20,7 +20,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::resources::{Served, ServedResource, Type};
+use crate::error::{LineProblem, TableError};
+use crate::resources::{Served, ServedResource, Type};
 
 /// The scenarios of this build.
 const TABLE: &str = concat!(
@@ -32,7 +33,7 @@ const TABLE: &str = concat!(
 
 /// The way in which the types of a client are spread over streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub enum Way {
     /// All on one stream.
     Ads,
     /// A stream for each.
@@ -53,12 +54,15 @@ impl fmt::Display for Way {
 
 /// A conversation that has to go as it is written.
 #[derive(Clone, Debug)]
-pub(crate) struct Scenario {
-    pub(crate) name: String,
+pub struct Scenario {
+    /// Its name, which no other has.
+    pub name: String,
     /// The statements about the xDS protocol that it proves, and reports of what others got wrong.
-    pub(crate) proves: Vec<String>,
-    pub(crate) ways: Vec<Way>,
-    pub(crate) summary: String,
+    pub proves: Vec<String>,
+    /// The ways in which it is played.
+    pub ways: Vec<Way>,
+    /// What it is about: one phrase.
+    pub summary: String,
     pub(crate) steps: Vec<Step>,
 }
 
@@ -114,29 +118,29 @@ impl Scenario {
     /// All of this build.
     ///
     /// # Errors
-    /// A table that cannot be read: one phrase.
-    pub(crate) fn all() -> Result<Vec<Scenario>, String> {
+    /// A table that cannot be read.
+    pub fn all() -> Result<Vec<Scenario>, TableError> {
         Scenario::read(TABLE)
     }
 
     /// The scenarios of a table.
     ///
     /// # Errors
-    /// The first line that cannot be read: one phrase.
-    pub(crate) fn read(table: &str) -> Result<Vec<Scenario>, String> {
+    /// The first line that cannot be read.
+    pub fn read(table: &str) -> Result<Vec<Scenario>, TableError> {
         let mut all: Vec<Scenario> = Vec::new();
         for (number, line) in table.lines().enumerate() {
             let line = line.trim();
-            let failed = |error: String| format!("line {}: {error}", number + 1);
+            let failed = |problem| TableError { line: number + 1, problem };
             if let Some(head) = line.strip_prefix("# ") {
                 let scenario = Scenario::head(head).map_err(failed)?;
                 if all.iter().any(|it| it.name == scenario.name) {
-                    return Err(failed(format!("there is another scenario `{}`", scenario.name)));
+                    return Err(failed(LineProblem::Twice(scenario.name)));
                 }
                 all.push(scenario);
             } else if !line.is_empty() && !line.starts_with("//") {
                 let Some(scenario) = all.last_mut() else {
-                    return Err(failed(format!("`{line}` stands before a scenario")));
+                    return Err(failed(LineProblem::BeforeScenario(line.to_owned())));
                 };
                 let verb = Verb::read(line).map_err(failed)?;
                 scenario.steps.push(Step { line: line.to_owned(), verb });
@@ -145,21 +149,21 @@ impl Scenario {
         Ok(all)
     }
 
-    fn head(text: &str) -> Result<Scenario, String> {
+    fn head(text: &str) -> Result<Scenario, LineProblem> {
         let cells: Vec<&str> = text.split('|').map(str::trim).collect();
         let [name, proves, ways, summary] = *cells else {
-            return Err("a scenario begins `# NAME | STATEMENTS | WAYS | SUMMARY`".to_owned());
+            return Err(LineProblem::Head("# NAME | STATEMENTS | WAYS | SUMMARY"));
         };
         let ways = ways.split_whitespace().map(|word| match word {
             "ads" => Ok(Way::Ads),
             "separate" => Ok(Way::Separate),
             "rest" => Ok(Way::Rest),
-            _ => Err(format!("`{word}` is none of ads, separate, rest")),
+            _ => Err(LineProblem::Way(word.to_owned())),
         });
         Ok(Scenario {
             name: name.to_owned(),
             proves: proves.split_whitespace().map(str::to_owned).collect(),
-            ways: ways.collect::<Result<_, String>>()?,
+            ways: ways.collect::<Result<_, LineProblem>>()?,
             summary: summary.to_owned(),
             steps: Vec::new(),
         })
@@ -167,15 +171,14 @@ impl Scenario {
 }
 
 impl Verb {
-    fn read(line: &str) -> Result<Verb, String> {
+    fn read(line: &str) -> Result<Verb, LineProblem> {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
         let mut words = rest.split_whitespace().peekable();
         let mut ty = || Type::named(words.next().unwrap_or_default());
         Ok(match verb {
             "serve" => Verb::Serve(Served::read(rest)?),
             "wait" => {
-                let seconds =
-                    rest.parse().map_err(|_| format!("`{rest}` is no time in seconds"))?;
+                let seconds = rest.parse().map_err(|_| LineProblem::Time(rest.to_owned()))?;
                 Verb::Wait(Duration::from_secs(seconds))
             }
             "client" => Verb::Client(rest.to_owned()),
@@ -207,7 +210,8 @@ impl Verb {
                     } else if let Some(resource) = word.strip_prefix('=') {
                         held.push(ServedResource::read(ty, resource)?);
                     } else {
-                        about = About::named(word).ok_or_else(|| format!("what is `{word}`?"))?;
+                        let named = About::named(word);
+                        about = named.ok_or_else(|| LineProblem::Word(word.to_owned()))?;
                     }
                 }
                 Verb::Ask { ty, about, names: Wanted::Delta { subscribe, unsubscribe, held } }
@@ -223,7 +227,7 @@ impl Verb {
                 }
                 Verb::Expect { ty, names, removed }
             }
-            _ => return Err(format!("`{verb}` is no step")),
+            _ => return Err(LineProblem::Step(verb.to_owned())),
         })
     }
 }
@@ -258,7 +262,7 @@ mod tests {
             ("# a | b | ads | c\nwait long", "line 2: `long` is no time in seconds"),
             ("# a | b | ads | c\n>> cds maybe", "line 2: what is `maybe`?"),
         ] {
-            assert_eq!(read(table), Err(error.to_owned()));
+            assert_eq!(read(table).map_err(|it| it.to_string()), Err(error.to_owned()));
         }
     }
 

@@ -24,11 +24,12 @@ use tonic::transport::Endpoint;
 use tonic::{Code, Status};
 use tonic_prost::ProstCodec;
 
-use super::message::{Arrival, Ask, Received, ReceivedResource, StreamEnd};
-use super::play::{Stop, Stream, Target};
-use super::resources::{MARK, Served, Type, messages};
-use crate::error::describe_chain;
-use crate::transport::{read_body, send_request};
+use crate::error::{Absence, ChangeError, ConformanceError};
+use crate::message::{Arrival, Ask, Received, ReceivedResource, StreamEnd};
+use crate::play::{Outcome, Rules, Stop, Stream, Target, play};
+use crate::resources::{MARK, Served, Type, messages};
+use crate::scenario::{Scenario, Way};
+use abide_transport::{describe_chain, read_body, send_request};
 
 /// Responses that nobody looked at yet; a server that sends more has to wait.
 const QUEUE: usize = 256;
@@ -47,7 +48,7 @@ const FRAME_HEAD: usize = 9;
 
 /// The way in which a server is told what to serve.
 #[derive(Clone, Debug)]
-pub(crate) enum Changes {
+pub enum Changes {
     /// It reads this folder: a file there is replaced.
     Folder(PathBuf),
     /// This command gets the resources on its standard input, and ends when the server has them.
@@ -56,22 +57,23 @@ pub(crate) enum Changes {
 
 /// The addresses of a server, and how it is treated.
 #[derive(Clone, Debug)]
-pub(crate) struct ServerOptions {
+pub struct ServerOptions {
     /// Its gRPC services: `HOST:PORT`.
-    pub(crate) grpc: String,
+    pub grpc: String,
     /// Its long polling: `HOST:PORT`.
-    pub(crate) rest: Option<String>,
-    pub(crate) changes: Changes,
+    pub rest: Option<String>,
+    /// The way in which it is told what to serve.
+    pub changes: Changes,
     /// The time that it may take to serve a change.
-    pub(crate) patience: Duration,
+    pub patience: Duration,
     /// True if scenarios may wait for long.
-    pub(crate) is_slow: bool,
+    pub is_slow: bool,
     /// The id of the client that follows changes.
-    pub(crate) node_id: String,
+    pub node_id: String,
 }
 
 /// A server under test.
-pub(crate) struct Server {
+pub struct Server {
     runtime: Runtime,
     options: ServerOptions,
     endpoint: Endpoint,
@@ -84,7 +86,7 @@ pub(crate) struct Server {
     /// True if it was found to speak HTTP/2.
     is_greeted: bool,
     /// An explanation why there is nobody to play with, once that is known.
-    absent: Option<String>,
+    absent: Option<Absence>,
 }
 
 /// An open stream. Dropping it ends it.
@@ -107,15 +109,19 @@ struct Probe {
 }
 
 impl Server {
+    /// Prepares to play with a server, and does not connect to it yet.
+    ///
     /// # Errors
-    /// An address that is none: one phrase.
-    pub(crate) fn new(options: ServerOptions) -> Result<Server, String> {
+    /// An address that is none.
+    pub fn new(options: ServerOptions) -> Result<Server, ConformanceError> {
         let endpoint = Endpoint::from_shared(format!("http://{}", options.grpc));
-        let endpoint =
-            endpoint.map_err(|error| format!("`{}` is not an address: {error}", options.grpc))?;
+        let endpoint = endpoint.map_err(|error| ConformanceError::Address {
+            address: options.grpc.clone(),
+            reason: error.to_string(),
+        })?;
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+        let runtime = runtime.map_err(ConformanceError::Start)?;
         let (arrived, arrivals) = mpsc::channel(QUEUE);
         let endpoint = endpoint.connect_timeout(options.patience);
         let (streams, opened) = (BTreeMap::new(), 0);
@@ -134,18 +140,36 @@ impl Server {
         })
     }
 
-    /// Looks whether somebody there speaks the protocol, as far as that is known by now.
+    /// Plays a scenario in one way.
     ///
     /// # Errors
-    /// That nobody does, and why: one phrase.
-    pub(crate) fn is_there(&mut self) -> Result<(), String> {
+    /// Nobody there speaks the protocol.
+    pub fn play(
+        &mut self,
+        scenario: &Scenario,
+        way: Way,
+        rules: &Rules,
+    ) -> Result<Outcome, ConformanceError> {
+        self.check_presence()?;
+        let outcome = play(scenario, way, self, rules);
+        // Some servers speak gRPC, and have no such service.
+        self.check_presence()?;
+        Ok(outcome)
+    }
+
+    /// Checks that somebody there speaks the protocol, as far as that is known by now.
+    fn check_presence(&mut self) -> Result<(), ConformanceError> {
         if !self.is_greeted {
             self.absent = greet(&self.options.grpc, self.options.patience).err();
             self.is_greeted = true;
         }
-        let address = &self.options.grpc;
-        let nobody = |why| format!("no xDS server answered at `{address}` without TLS: {why}");
-        self.absent.as_ref().map_or(Ok(()), |why| Err(nobody(why)))
+        match &self.absent {
+            None => Ok(()),
+            Some(absence) => {
+                let (address, absence) = (self.options.grpc.clone(), absence.clone());
+                Err(ConformanceError::NoServer { address, absence })
+            }
+        }
     }
 
     /// Opens a stream whose responses go to a channel.
@@ -215,7 +239,7 @@ impl Server {
                 Ok(Some((_, Arrival::Response(response)))) => response,
                 Ok(Some((_, Arrival::End(why)))) => {
                     if let StreamEnd::Unimplemented(reason) = &why {
-                        self.absent = Some(reason.clone());
+                        self.absent = Some(Absence::Unimplemented(reason.clone()));
                     }
                     self.probe = None;
                     return Err(Stop::Fail(format!(
@@ -251,7 +275,7 @@ impl Target for Server {
         self.changes = self.changes % 50_000 + 1;
         // A server that has nothing yet must not answer with the change that comes.
         let changed = self.options.changes.apply(&messages(served, self.changes));
-        changed.map_err(Stop::Fail)?;
+        changed.map_err(|error| Stop::Fail(error.to_string()))?;
         self.follow()
     }
 
@@ -292,13 +316,13 @@ impl Target for Server {
 }
 
 /// Greets a server of HTTP/2, and waits for its greeting.
-fn greet(address: &str, patience: Duration) -> Result<(), String> {
+fn greet(address: &str, patience: Duration) -> Result<(), Absence> {
     // No time at all would be without end.
     let patience = patience.max(Duration::from_millis(1));
     let failed = |error: std::io::Error| match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => format!("nothing came in {patience:?}"),
-        ErrorKind::UnexpectedEof => "it closes the connection".to_owned(),
-        _ => error.to_string(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => Absence::Silent(patience),
+        ErrorKind::UnexpectedEof => Absence::Closes,
+        _ => Absence::Broken(error.to_string()),
     };
     let mut stream = connect(address, patience).map_err(failed)?;
     let mut head = [0; FRAME_HEAD];
@@ -306,7 +330,7 @@ fn greet(address: &str, patience: Duration) -> Result<(), String> {
     read.and_then(|()| stream.read_exact(&mut head)).map_err(failed)?;
     match head[TYPE_AT] == SETTINGS {
         true => Ok(()),
-        false => Err("it does not answer in HTTP/2".to_owned()),
+        false => Err(Absence::NotHttp2),
     }
 }
 
@@ -323,7 +347,7 @@ fn connect(address: &str, patience: Duration) -> std::io::Result<TcpStream> {
 }
 
 impl Changes {
-    fn apply(&self, messages: &[Value]) -> Result<(), String> {
+    fn apply(&self, messages: &[Value]) -> Result<(), ChangeError> {
         // JSON is YAML.
         let text: String = messages.iter().map(|it| format!("---\n{it}\n")).collect();
         match self {
@@ -334,26 +358,26 @@ impl Changes {
 }
 
 /// Moves a file with these resources into place.
-fn place(folder: &Path, text: &str) -> Result<(), String> {
+fn place(folder: &Path, text: &str) -> Result<(), ChangeError> {
     let (beside, place) = (folder.join(".conformance.yaml"), folder.join("conformance.yaml"));
     let moved = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &place));
-    moved.map_err(|error| format!("cannot write `{}`: {error}", place.display()))
+    moved.map_err(|error| ChangeError::File { place, error })
 }
 
 /// Runs a command that reads these resources.
-fn tell(command: &str, text: &str) -> Result<(), String> {
-    let failed = |error: &dyn std::fmt::Display| format!("the change command `{command}`: {error}");
+fn tell(command: &str, text: &str) -> Result<(), ChangeError> {
+    let failed = |error| ChangeError::Command { command: command.to_owned(), error };
     let mut shell = Command::new("sh");
     let child = shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
-    let mut child = child.map_err(|error| failed(&error))?;
+    let mut child = child.map_err(failed)?;
     let written = match child.stdin.take() {
         Some(mut input) => input.write_all(text.as_bytes()),
         None => Ok(()),
     };
-    let status = child.wait().map_err(|error| failed(&error))?;
+    let status = child.wait().map_err(failed)?;
     match status.success() {
-        false => Err(failed(&status)),
-        true => written.map_err(|error| failed(&format!("it read nothing: {error}"))),
+        false => Err(ChangeError::Failed { command: command.to_owned(), status }),
+        true => written.map_err(|error| ChangeError::Unread { command: command.to_owned(), error }),
     }
 }
 
@@ -474,7 +498,7 @@ async fn poll(
                     None => return StreamEnd::closed("the client left"),
                 }
             }
-            Err(error) => return StreamEnd::Closed(error),
+            Err(end) => return end,
         }
     }
 }
@@ -491,8 +515,10 @@ fn body(ask: &Ask) -> String {
 }
 
 /// One poll. `None` is no change.
-async fn post(address: &str, path: &str, body: String) -> Result<Option<Received>, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("polling {address}{path}: {error}");
+async fn post(address: &str, path: &str, body: String) -> Result<Option<Received>, StreamEnd> {
+    let failed = |error: &dyn std::fmt::Display| {
+        StreamEnd::Closed(format!("polling {address}{path}: {error}"))
+    };
     let response = send_request(address, Method::POST, path, body.into()).await;
     let response = response.map_err(|error| failed(&error))?;
     match response.status() {
