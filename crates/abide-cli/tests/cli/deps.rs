@@ -394,6 +394,26 @@ fn the_modules_of_a_buf_yaml_become_dependencies() {
     assert!(ran.stderr.contains("`googleapis`; `abide deps vendor` brings"), "{}", ran.stderr);
 }
 
+/// Who names a fork in `buf.yaml` has its files: the repository that it forked would be a second copy.
+#[test]
+fn an_import_of_a_fork_that_a_buf_yaml_names_needs_nothing_else() {
+    let home = TempDir::new().unwrap();
+    let user = "syntax = \"proto3\";\npackage acme.user.v1;\nimport \"gogoproto/gogo.proto\";\n\
+                message User {\n  string id = 1 [(gogoproto.customname) = \"ID\"];\n}\n";
+    let buf =
+        |module| format!("version: v2\nmodules:\n  - path: proto\ndeps:\n  - buf.build/{module}\n");
+    for (module, has_other) in [("cosmos/gogo-proto", false), ("cosmos/ics23", true)] {
+        let top = TempDir::new().unwrap();
+        put(top.path(), &[("proto/acme/user/v1/user.proto", user), ("buf.yaml", &buf(module))]);
+        let ran = abide_at(top.path(), home.path(), &["init", "--from", "buf.yaml"]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let config = std::fs::read_to_string(top.path().join("abide.toml")).unwrap();
+        assert!(config.contains(&format!("from = \"buf.build/{module}\"")), "{config}");
+        let other = config.contains("git = \"https://github.com/gogo/protobuf\"");
+        assert_eq!(other, has_other, "{config}");
+    }
+}
+
 #[test]
 fn imports_that_count_from_above_the_checkout_are_found() {
     let top = TempDir::new().unwrap();

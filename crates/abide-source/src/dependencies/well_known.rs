@@ -15,6 +15,17 @@ pub struct KnownRepository {
     pub import_prefix: String,
 }
 
+impl KnownRepository {
+    /// Returns true if it has the files that another one has, at the same import paths.
+    pub fn stands_for(&self, other: &KnownRepository) -> bool {
+        self.url == other.url || FORKS.contains(&(&*self.url, &*other.url))
+    }
+}
+
+/// Repositories that publish the import paths of another one, and that one.
+const FORKS: &[(&str, &str)] =
+    &[("https://github.com/cosmos/gogoproto", "https://github.com/gogo/protobuf")];
+
 /// By module: the repository that it is published from, and the folder there.
 const MODULES: &[(&str, &str, &str)] = &[
     ("bufbuild/protovalidate", "https://github.com/bufbuild/protovalidate", "proto/protovalidate"),
@@ -89,6 +100,14 @@ pub fn find_repository_of_import(path: &str) -> Option<KnownRepository> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fork_stands_for_what_it_forked_and_not_the_other_way() {
+        let fork = find_module_repository("buf.build/cosmos/gogo-proto").expect("it is known");
+        let known = find_repository_of_import("gogoproto/gogo.proto").expect("it is known");
+        assert!(fork.stands_for(&known) && fork.stands_for(&fork));
+        assert!(!known.stands_for(&fork));
+    }
 
     #[test]
     fn import_paths_with_a_host_name_their_repository() {

@@ -201,7 +201,7 @@ impl PackageSearch {
         let Some(wanted) = find_repository_of_import(import) else { return false };
         needed.dependencies.iter().any(|it| match &it.origin {
             DependencyOrigin::Package(PackageKind::Buf, name) => {
-                find_module_repository(name).is_some_and(|it| it.url == wanted.url)
+                find_module_repository(name).is_some_and(|it| it.stands_for(&wanted))
             }
             _ => false,
         })
