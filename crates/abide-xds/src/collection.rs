@@ -168,6 +168,21 @@ impl Collection {
         self.has_unknown
     }
 
+    /// The same with the contents that `served` has of versions which a client only named. `None` if it
+    /// has none of them.
+    pub(crate) fn recognized(&self, served: &Collection) -> Option<Collection> {
+        if !self.has_unknown {
+            return None;
+        }
+        let is_it = |it: &&Arc<Resource>| {
+            self.get(&it.name).is_some_and(|own| !own.is_known && own.version == it.version)
+        };
+        let found =
+            served.iter().filter(is_it).map(|it| (Arc::clone(&it.name), Some(Arc::clone(it))));
+        let found: BTreeMap<_, _> = found.collect();
+        (!found.is_empty()).then(|| self.with(found))
+    }
+
     /// Returns true if one of its resources refers to this one.
     pub(crate) fn refers_to(&self, kind: Kind, name: &str) -> bool {
         let references = self.references.get_or_init(|| {

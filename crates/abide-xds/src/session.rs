@@ -144,6 +144,9 @@ impl Session {
                     self.retired =
                         order::retired(types, &self.topics, &self.retired, &old, &snapshot);
                 }
+                for ((_, url), topic) in &mut self.topics {
+                    topic.recognize(snapshot.collection(url).unwrap_or(Collection::nothing()));
+                }
                 self.reconsider();
             }
             Event::Tick => self.reconsider(),

@@ -227,6 +227,19 @@ impl TypeState {
         Arc::new(Collection::of(held))
     }
 
+    /// Learns the contents of what the client came with, as soon as these versions are served: until then
+    /// they may refer to anything, and nothing that they may refer to is taken away.
+    pub(crate) fn recognize(&mut self, served: &Collection) {
+        let in_flight = self.in_flight.iter_mut().map(|it| &mut it.content);
+        let draining = self.draining.iter_mut().map(|(_, content)| content);
+        let own = self.sent.iter_mut().chain([&mut self.accepted]).chain(&mut self.unconfirmed);
+        for content in own.chain(in_flight).chain(draining) {
+            if let Some(known) = content.recognized(served) {
+                *content = Arc::new(known);
+            }
+        }
+    }
+
     /// Handles a further request in the state of the world. Source: "ACK/NACK and versioning" of
     /// the xDS protocol: only the nonce says which response it is about, the version does not.
     fn handle_sotw(&mut self, request: &Request, names: &[String], stream: StreamKind) -> bool {

@@ -64,7 +64,11 @@ pub(super) fn plan(
     let settled = settled.filter(|_| has_unasked_users(types, topics, target, *kind));
     if types.is(*kind, |it| it.directs_requests) {
         for resource in &*difference.changed {
-            if let Some(reason) = not_ready(topics, target, resource, topic.sent.is_none()) {
+            let missing =
+                sent.get(&resource.name).and_then(|_| find_withheld(topics, target, resource));
+            let reason =
+                missing.or_else(|| not_ready(topics, target, resource, topic.sent.is_none()));
+            if let Some(reason) = reason {
                 let name = Arc::clone(&resource.name);
                 planned.held_back.push(Deferred { name: Arc::clone(&name), reason });
                 changes.insert(Arc::clone(&name), sent.get(&name).cloned());
@@ -135,6 +139,23 @@ pub(super) fn retired(
     }
     all.retain(|_, resources| !resources.is_empty());
     all
+}
+
+/// Explains why a resource may not follow one that the client has: it directs requests to a cluster that
+/// the client cannot be given, and has not.
+fn find_withheld(topics: &Topics, target: &Snapshot, resource: &Resource) -> Option<String> {
+    let clusters = topics.iter().filter(|((kind, _), _)| *kind == Kind::CLUSTER);
+    let asked = clusters.filter_map(|((_, url), topic)| Some((url, topic, topic.sent.as_ref()?)));
+    let mut withheld = asked.flat_map(|(url, topic, sent)| {
+        target
+            .withheld(url)
+            .filter(|it| topic.subscription.wants_name(it) && sent.get(it).is_none())
+    });
+    let is_named = |name: &&Arc<str>| {
+        resource.references.iter().any(|it| it.kind == Kind::CLUSTER && it.name == **name)
+    };
+    let name = withheld.find(is_named)?;
+    Some(format!("the client cannot be given the cluster `{name}`"))
 }
 
 /// Explains why requests cannot be directed by a resource yet. Clients ask for the first ones

@@ -226,6 +226,54 @@ fn what_is_withheld_is_not_taken_away() {
     );
 }
 
+/// A client came with a version that could not be given to it then. When that version is served, what it
+/// refers to is known, and nothing else is kept for its sake.
+#[test]
+fn what_a_client_came_with_is_known_once_it_is_served() {
+    play(
+        "serve cds: c lds: l!
+         >> cds =c
+         < cds
+         >> cds ack
+         >> lds =l>rds/r
+         < lds
+         >> lds ack
+         serve cds: d lds: l!
+         < cds d
+         >> cds ack
+         serve cds: d lds: l>rds/r
+         < cds -c
+         >> cds ack",
+    );
+}
+
+/// A route that the client has stays until the cluster of its successor can be given to the client. The
+/// first one of its name goes out: the client has nothing better, and other hosts of it may work.
+#[test]
+fn no_route_is_replaced_by_one_to_a_cluster_that_is_withheld() {
+    let begin = "
+         >> cds
+         < cds a
+         >> cds ack
+         >> lds
+         < lds l
+         >> lds ack
+         >> rds +r
+         < rds r
+         >> rds ack";
+    play(&format!(
+        "serve cds: a lds: l>rds/r rds: r>cds/a
+         {begin}
+         serve cds: a b! lds: l>rds/r rds: r@2>cds/b
+         serve cds: a b lds: l>rds/r rds: r@2>cds/b
+         < cds b
+         >> cds ack
+         < rds r
+         >> rds ack"
+    ));
+    play(&format!("serve cds: a b! lds: l>rds/r rds: r>cds/b {begin}"));
+}
+
 /// What it holds is no wish: it has to name all that it wants.
 #[test]
 fn initial_versions_subscribe_to_nothing() {

@@ -31,6 +31,9 @@ pub(crate) struct Client {
     received: usize,
     /// Whether it came to the server with things that an earlier stream gave it.
     pub(crate) is_back: bool,
+    /// Clusters that it does not have because a server could not give them to it: what is the first of its
+    /// name may lead to these.
+    lacking: BTreeSet<String>,
 }
 
 pub(crate) const KINDS: [(Kind, &str); 4] = [
@@ -60,6 +63,7 @@ impl Client {
             waiting: None,
             received: 0,
             is_back: false,
+            lacking: BTreeSet::new(),
         };
         for kind in [Kind::CLUSTER, Kind::LISTENER] {
             client.request(kind, BTreeSet::new(), String::new(), None);
@@ -246,6 +250,14 @@ impl Client {
         }
     }
 
+    /// A server cannot give it these clusters. It may have them from before.
+    pub(crate) fn lacks<'n>(&mut self, clusters: impl Iterator<Item = &'n str>) {
+        let held = self.held.get(&Kind::CLUSTER);
+        let has = |name: &str| held.is_some_and(|it| it.contains_key(name));
+        self.lacking.extend(clusters.map(str::to_owned));
+        self.lacking.retain(|it| !has(it));
+    }
+
     /// Every route that it follows leads to a cluster that it has. In the state of the world a server
     /// knows nothing of routes that an earlier stream brought.
     pub(crate) fn check(&self, history: &[String]) {
@@ -256,6 +268,9 @@ impl Client {
         let clusters = self.held.get(&Kind::CLUSTER).unwrap_or(&nothing);
         for route in self.held.get(&Kind::ROUTES).into_iter().flat_map(BTreeMap::values) {
             for reference in &route.references {
+                if self.lacking.contains(&*reference.name) {
+                    continue;
+                }
                 assert!(
                     clusters.contains_key(&reference.name),
                     "the route `{}` leads nowhere: `{}` is gone after {history:#?}",
@@ -264,6 +279,19 @@ impl Client {
                 );
             }
         }
+    }
+
+    /// The routes that it has.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = Arc<str>> {
+        self.held.get(&Kind::ROUTES).into_iter().flat_map(BTreeMap::keys).cloned()
+    }
+
+    /// Returns true if it has no such route, or the clusters that this leads to.
+    pub(crate) fn leads_somewhere(&self, route: &str) -> bool {
+        let route = self.held.get(&Kind::ROUTES).and_then(|it| it.get(route));
+        let clusters = self.held.get(&Kind::CLUSTER);
+        let has = |name: &Arc<str>| clusters.is_some_and(|it| it.contains_key(name));
+        route.into_iter().flat_map(|it| &*it.references).all(|it| has(&it.name))
     }
 
     /// Everything arrives, until nothing is on the way.

@@ -65,6 +65,12 @@ impl Server {
         Arc::new(snapshot(&text))
     }
 
+    /// The clusters that it cannot give to the client.
+    fn withheld_clusters(&self) -> impl Iterator<Item = &str> {
+        let clusters = self.world.keys().filter(|(ty, _)| *ty == "cds");
+        clusters.filter(|it| !self.deliverable.contains_key(*it)).map(|(_, name)| &**name)
+    }
+
     /// The next process in its place: it knows what this one owed, or nothing.
     fn succeeded(&self, is_handed_over: bool) -> Server {
         match is_handed_over {
@@ -98,6 +104,8 @@ pub(crate) fn live(seed: u64, is_delta: bool) {
     let first = servers.each_mut().map(|it| it.read(&newest));
     client.step(Event::Snapshot(Arc::clone(&first[0])));
     let mut had: BTreeSet<(Kind, Arc<str>)> = BTreeSet::new();
+    // The routes that led to clusters which the client had.
+    let mut led: BTreeSet<Arc<str>> = BTreeSet::new();
     for _ in 0..rng.usize(10..80) {
         match rng.u8(..14) {
             0 => {
@@ -128,6 +136,7 @@ pub(crate) fn live(seed: u64, is_delta: bool) {
             4..8 => client.deliver(),
             _ => client.read(may_refuse && rng.u8(..8) == 0),
         }
+        client.lacks(servers[at].withheld_clusters());
         for (kind, _) in KINDS {
             let held = client.held.get(&kind).into_iter().flat_map(BTreeMap::keys);
             had.extend(held.filter(|it| is_lasting(kind, it)).map(|it| (kind, Arc::clone(it))));
@@ -136,6 +145,12 @@ pub(crate) fn live(seed: u64, is_delta: bool) {
             let holds = client.held.get(kind).is_some_and(|it| it.contains_key(name));
             assert!(holds, "{kind:?} `{name}` is lost after {history:#?}");
         }
+        client.check(&history);
+        for route in led.iter().filter(|_| is_delta || !client.is_back) {
+            let leads = client.leads_somewhere(route);
+            assert!(leads, "the route `{route}` leads nowhere now, after {history:#?}");
+        }
+        led.extend(client.routes().filter(|it| client.leads_somewhere(it)));
     }
     newest = world(&mut rng, false);
     history.push(format!("{newest:?}"));
