@@ -27,11 +27,13 @@ echo $$ > "$FOLDER/pid-$RESTART_EPOCH"
 say runs
 "#;
 
-/// Waits for signals: nobody ever writes here.
+/// Waits for signals. `read` would miss one that comes just before it blocks; `wait` misses none, and needs a
+/// process to wait for: one that reads what nobody writes, and ends with the shell that could.
 const WAIT: &str = r#"
-[ -e "$FOLDER/pipe" ] || mkfifo "$FOLDER/pipe"
-exec 3<> "$FOLDER/pipe"
-while :; do read -r _ <&3; done
+mkfifo "$FOLDER/pipe-$$"
+cat "$FOLDER/pipe-$$" &
+exec 3> "$FOLDER/pipe-$$"
+while :; do wait; done
 "#;
 
 struct Restarter {
