@@ -7,7 +7,7 @@ use abide_schema::{Element, Tree};
 
 use crate::api_client::{PathHelpers, find_lost_path_helper};
 use crate::constraint::{ConstraintCache, ConstraintChange};
-use crate::diff::Diff;
+use crate::diff::{ComparedTexts, Diff};
 use crate::prove::{ProofCache, Prover};
 use crate::symbols::{GeneratedNames, LostSymbol};
 
@@ -37,8 +37,13 @@ impl<'t> Deref for Comparison<'t> {
 impl<'t> Comparison<'t> {
     /// Pairs the elements of two trees. Everything else is computed when it is first asked for.
     pub fn new(old: &'t Tree, new: &'t Tree) -> Comparison<'t> {
+        Comparison::with_texts(old, new, &ComparedTexts::default())
+    }
+
+    /// The same for one of several old trees, given the texts that were compared before.
+    pub fn with_texts(old: &'t Tree, new: &'t Tree, texts: &ComparedTexts) -> Comparison<'t> {
         Comparison {
-            diff: Diff::of(old, new),
+            diff: Diff::with_texts(old, new, texts),
             proofs: ProofCache::default(),
             constraints: ConstraintCache::default(),
             generated_names: Default::default(),

@@ -25,6 +25,7 @@ use rustc_hash::FxHashMap;
 
 use self::pairs::{PairMap, twin};
 pub use self::renamed_types::RenamedType;
+pub use self::same_text::ComparedTexts;
 use crate::element::{entries, find_held_enum};
 use crate::surface::Direction;
 

@@ -8,6 +8,7 @@
 
 mod api_client;
 mod change;
+mod code_use;
 mod comparison;
 mod constraint;
 mod diff;
@@ -30,9 +31,10 @@ pub use api_client::{
     find_paged_field, resolve_operation_type,
 };
 pub use change::Change;
+pub use code_use::{CodeNames, CodeUse};
 pub use comparison::Comparison;
 pub use constraint::{ConstraintChange, FacetChange, Inclusion, prove_rejection};
-pub use diff::{Diff, RenamedType, find_namesake};
+pub use diff::{ComparedTexts, Diff, RenamedType, find_namesake};
 pub use effects::Effects;
 pub use element::{base_name, collect_first_names, entries, top_level};
 pub use languages::{LANGUAGES, LanguageTable, Packaging, PackagingOption, name_java_outer_class};

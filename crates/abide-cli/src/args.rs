@@ -17,6 +17,7 @@ mod packaging;
 mod plugin;
 mod runtime;
 mod translation;
+mod usage;
 
 use std::path::PathBuf;
 
@@ -52,6 +53,7 @@ pub(crate) use self::packaging::{CompletionsArgs, ManArgs};
 pub(crate) use self::plugin::{PluginArgs, PluginTool};
 pub(crate) use self::runtime::{RuntimeArgs, RuntimeCommand, RuntimeShowArgs};
 pub(crate) use self::translation::TranslationArgs;
+pub(crate) use self::usage::UsageArgs;
 
 /// Lists the kinds of SOURCE for a help text, one a line.
 fn describe_sources() -> String {
@@ -95,6 +97,7 @@ const UNUSED: &[(&str, &[&str])] = &[
     ),
     ("owners", &["as_of", "verbose"]),
     ("runtime", &["as_of", "jobs", "preset", "verbose"]),
+    ("usage", &["as_of", "verbose"]),
     (
         "plugin",
         &[
@@ -298,6 +301,9 @@ pub(crate) enum Command {
     /// List what is deprecated: since when, what replaces it, and when it goes
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecations::HELP, describe_sources()))]
     Deprecations(DeprecationsArgs),
+    /// List where code in Go, Java, Python and C++ uses elements of the tree
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", usage::HELP, describe_sources()))]
+    Usage(UsageArgs),
     /// Generate the candidates of the next major version: vN becomes v(N+1)alpha
     #[command(after_help = format!("{UPGRADE}\n\n{}\n\n{EXIT_STATUS}", describe_sources()))]
     Upgrade {
@@ -476,7 +482,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::render::{CALENDARS, DEPRECATIONS, OWNER_LISTS, OutputFormat, REPORTS};
+    use crate::render::{CALENDARS, DEPRECATIONS, OWNER_LISTS, OutputFormat, REPORTS, USES};
 
     /// The help of a command, in full.
     fn help(command: &str) -> String {
@@ -513,6 +519,7 @@ mod tests {
         is_in_help("calendar", CALENDARS);
         is_in_help("owners", OWNER_LISTS);
         is_in_help("history", HISTORIES);
+        is_in_help("usage", USES);
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod selection;
 mod serve;
 mod session;
 mod upgrade;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -97,6 +98,7 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
         }
         Command::Deprecate(args) => deprecate::deprecate(&cli.global, args),
         Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
+        Command::Usage(args) => usage::usage(&cli.global, args),
         Command::Edition(args) => edition::edition(&cli.global, args),
         Command::Calendar(args) => calendar::calendar(&cli.global, args),
         Command::Config(args) => config::config(&cli.global, args),

@@ -2,17 +2,20 @@
 #![allow(clippy::disallowed_methods)] // The command line touches the world.
 
 mod args;
+mod code_files;
 mod commands;
 mod diff;
 mod error;
 mod history;
 mod lsp;
 mod managed_section;
+mod matching_files;
 mod owners_file;
 mod plugin;
 mod render;
 mod settings;
 mod terminal;
+mod usage_files;
 
 use std::process::ExitCode;
 

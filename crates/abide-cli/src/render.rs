@@ -37,6 +37,7 @@ mod snippets;
 mod sources;
 mod translation_report;
 mod usable_deprecations;
+mod uses_report;
 mod waiver_line;
 mod workflow_command;
 
@@ -64,6 +65,7 @@ pub(crate) use runtime_report::{RuntimePlace, RuntimeReport};
 pub(crate) use simulation_report::SimulationReport;
 pub(crate) use snippets::render_config_errors;
 pub(crate) use translation_report::TranslationReport;
+pub(crate) use uses_report::{FileUses, UsesReport};
 
 /// Of `abide check`, `abide lint` and `abide breaking`.
 pub(crate) type ReportFormat = OutputFormat<fn(&Report, &RenderContext) -> Vec<u8>>;
@@ -351,6 +353,27 @@ pub(crate) const SIMULATIONS: &[SimulationFormat] = &[
         "html",
         "One self-contained page without a script",
         simulation_report::render_html,
+    ),
+];
+
+/// Of `abide usage`.
+pub(crate) type UsesFormat = OutputFormat<fn(&UsesReport<'_>, Style) -> Vec<u8>>;
+/// The forms of a list of uses.
+pub(crate) const USES: &[UsesFormat] = &[
+    OutputFormat::styled(
+        "human",
+        "For people: each place with the element that it uses",
+        uses_report::render_human,
+    ),
+    OutputFormat::plain(
+        "json",
+        "JSON Lines: one object per place, then a summary",
+        uses_report::render_json,
+    ),
+    OutputFormat::plain(
+        "jsonl",
+        "A file for `[usage] files`: one object per element and client",
+        uses_report::render_lines,
     ),
 ];
 

@@ -109,6 +109,19 @@ pub struct CanonicalFile {
 pub(crate) const FILE_OWN: &str = "abide1 file own";
 
 impl CanonicalFile {
+    /// A file that declares nothing and stands for one that nobody asks for.
+    pub(crate) fn empty() -> CanonicalFile {
+        CanonicalFile {
+            package: Box::default(),
+            is_well_known: false,
+            facts: Box::default(),
+            own: SemanticHash::new([0; 32]),
+            elements: Box::default(),
+            names: NameTable::default(),
+            references: Box::default(),
+        }
+    }
+
     /// The package of the file.
     pub fn package(&self) -> &str {
         &self.package

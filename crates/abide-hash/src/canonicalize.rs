@@ -43,6 +43,11 @@ impl ResolvedFile {
         builder.run();
         builder.build()
     }
+
+    /// A file that declares nothing.
+    pub(crate) fn empty() -> ResolvedFile {
+        ResolvedFile { meaning: CanonicalFile::empty(), types: Box::default() }
+    }
 }
 
 /// The title and the facts of the own hash of the element with this full name; of

@@ -1,7 +1,7 @@
 //! The second stage: from the meanings of the files of a tree to the hashes that
 //! include all dependencies.
 
-use abide_schema::{Package, Tree, Type};
+use abide_schema::{FileId, Package, Tree, Type};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rayon::prelude::*;
@@ -41,8 +41,36 @@ pub(crate) const PACKAGE_CLOSURE: &str = "abide1 package closure";
 impl TreeHashes {
     /// Computes the hashes of a tree. Files are identified by their paths in reports.
     pub fn of(tree: &Tree) -> TreeHashes {
-        let named = canonicalize_files(tree);
-        let hashes = TypeLinker::new(tree, &named).hash(tree);
+        TreeHashes::of_files(tree, &vec![true; tree.files().len()])
+    }
+
+    /// The hashes of these files, of what they import, and of nothing else: the same as in the
+    /// whole tree. Of packages only those have hashes whose files are all among them.
+    pub fn reaching(tree: &Tree, files: &[FileId]) -> TreeHashes {
+        let mut is_reached = vec![false; tree.files().len()];
+        let mut open = files.to_vec();
+        // Names of which there are several, or that are not found, may be of any file.
+        if tree.repeats_names() || !tree.problems().is_empty() {
+            is_reached.fill(true);
+            open.clear();
+        }
+        while let Some(file) = open.pop() {
+            let file = tree.file(file);
+            if file.decl().ast().is_none() {
+                is_reached.fill(true);
+                break;
+            }
+            if !std::mem::replace(&mut is_reached[file.id.0 as usize], true) {
+                open.extend(file.imports().filter_map(|it| it.file).map(|it| it.id));
+            }
+        }
+        TreeHashes::of_files(tree, &is_reached)
+    }
+
+    /// The hashes of the files of a tree that are chosen by index, with all that they import.
+    fn of_files(tree: &Tree, is_chosen: &[bool]) -> TreeHashes {
+        let named = canonicalize_files(tree, is_chosen);
+        let hashes = TypeLinker::new(tree, &named).hash(tree, is_chosen);
         named.into_par_iter().for_each(drop);
         hashes
     }
@@ -94,13 +122,21 @@ fn find(units: &[UnitHashes], name: &str) -> Option<Hashes> {
     Some(units[at].1)
 }
 
-/// Canonicalizes every file, in the order of the tree.
-fn canonicalize_files(tree: &Tree) -> Vec<ResolvedFile> {
-    let files: Vec<_> = tree.files().collect();
+/// Canonicalizes the chosen files, in the order of the tree; the others declare nothing then.
+fn canonicalize_files(tree: &Tree, is_chosen: &[bool]) -> Vec<ResolvedFile> {
+    let files: Vec<_> = tree.files().zip(is_chosen).collect();
     files
         .par_iter()
-        .map_init(HashBuffers::default, |scratch, file| ResolvedFile::of(scratch, *file))
+        .map_init(HashBuffers::default, |scratch, (file, is_chosen)| match is_chosen {
+            true => ResolvedFile::of(scratch, *file),
+            false => ResolvedFile::empty(),
+        })
         .collect()
+}
+
+/// Canonicalizes every file.
+fn canonicalize_all(tree: &Tree) -> Vec<ResolvedFile> {
+    canonicalize_files(tree, &vec![true; tree.files().len()])
 }
 
 /// The title and the facts of the own hash of a package or file and, after an
@@ -114,7 +150,7 @@ pub(crate) fn print_unit_facts(tree: &Tree, name: &str) -> Option<String> {
             (vec![file.id.0], FILE_OWN, FILE_CLOSURE)
         }
     };
-    let named = canonicalize_files(tree);
+    let named = canonicalize_all(tree);
     let linker = TypeLinker::new(tree, &named);
     let mut facts = Facts::default();
     linker.write_own(&mut facts, own_title, &files);
@@ -126,7 +162,7 @@ pub(crate) fn print_unit_facts(tree: &Tree, name: &str) -> Option<String> {
 
 /// The title and the facts of the closure of a message or an enum.
 pub(crate) fn print_type_facts(tree: &Tree, full_name: &str) -> Option<String> {
-    let named = canonicalize_files(tree);
+    let named = canonicalize_all(tree);
     let linker = TypeLinker::new(tree, &named);
     let name = |ty: &u32| linker.declarations(*ty)[0].name;
     let ty = (0..linker.count()).find(|ty| name(ty) == full_name)?;
@@ -297,8 +333,9 @@ impl<'m> TypeLinker<'m> {
             .filter(|&ty| meaning.is_well_known || !self.is_well_known[ty as usize])
     }
 
-    fn hash(&self, tree: &Tree) -> TreeHashes {
-        let packages = tree.packages();
+    fn hash(&self, tree: &Tree, is_chosen: &[bool]) -> TreeHashes {
+        let are_chosen = |it: &Package<'_>| it.files().all(|it| is_chosen[it.id.0 as usize]);
+        let packages = tree.packages().filter(are_chosen);
         let packages: Vec<(&str, Vec<u32>)> = packages
             .map(|package| (package.name(), package.files().map(|file| file.id.0).collect()))
             .collect();
@@ -330,7 +367,7 @@ impl<'m> TypeLinker<'m> {
                 (name.into(), Hashes { own, closure: facts.hash() })
             };
         let paths: Vec<&str> = tree.files().map(|file| &*file.decl().display).collect();
-        let files = paths.par_iter().zip(self.files).enumerate();
+        let files = paths.par_iter().zip(self.files).enumerate().filter(|(at, _)| is_chosen[*at]);
         let files = files.map_init(Facts::default, |facts, (at, (path, named))| {
             unit(facts, FILE_CLOSURE, path, named.meaning.own, &[at as u32])
         });

@@ -6,6 +6,7 @@ mod instance_set;
 mod old_tree;
 mod options;
 mod runtime_overrides;
+mod usage;
 
 pub use accepted::Accepted;
 pub use feature_files::FeatureFile;
@@ -17,3 +18,4 @@ pub(crate) use runtime_overrides::{
     Decision, ENABLE_ALL, FAIL_ON_ANY, FEATURE, bootstrap_of, runtime_resources,
 };
 pub use runtime_overrides::{Overrides, RuntimeSetting, declared_layers};
+pub use usage::{ElementUse, Usage};

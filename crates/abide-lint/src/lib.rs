@@ -50,13 +50,13 @@ pub use engine::{
 pub use exceptions::{format_waiver, is_waivable};
 pub use finding::{
     Applied, BrokenBaseline, Bump, ChangeFacts, ConfigError, Dependent, DeprecationAnswer,
-    DeprecationError, DeprecationNotice, EditionObstacle, EditionObstacleReason, Exception,
-    ExceptionKind, Finding, FindingLabel, Fix, FixEdit, Gone, Group, Impact, Location, Origin,
-    RuleDefaults, Severity, deprecate,
+    DeprecationError, DeprecationNotice, EditionObstacle, EditionObstacleReason, ElementUser,
+    Exception, ExceptionKind, Finding, FindingLabel, Fix, FixEdit, Gone, Group, Impact, Location,
+    Origin, RuleDefaults, Severity, deprecate,
 };
 pub use inputs::{
-    Accepted, ApiRelease, FeatureFile, InstanceFile, InstanceOptions, InstanceSet, OldTree,
-    Options, Overrides, RuleScope, RuntimeSetting, declared_layers, find_old_file,
+    Accepted, ApiRelease, ElementUse, FeatureFile, InstanceFile, InstanceOptions, InstanceSet,
+    OldTree, Options, Overrides, RuleScope, RuntimeSetting, Usage, declared_layers, find_old_file,
 };
 pub use instances::{UsableDeprecation, usable_deprecations};
 pub use lifecycle::{

@@ -10,6 +10,7 @@ mod severities;
 
 pub use check_plugin::{CheckPlugin, PluginValue};
 pub use compatibility::Compatibility;
+pub(crate) use deprecation_policy::LastUse;
 pub use deprecation_policy::{DeprecationPolicy, Removal};
 pub(crate) use lint_policy::LintPart;
 pub use lint_policy::LintPolicy;

@@ -193,6 +193,7 @@ impl Tree {
             public_importers: find_public_importers(&files),
             unknown_packages,
             repeats_names,
+            imported: None,
             full_names: FullNames::default(),
             mentions: OnceLock::new(),
         };

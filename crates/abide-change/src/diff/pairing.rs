@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 
 use super::Diff;
 use super::pairs::{PairMap, pair_across, pair_by, pair_by_votes, pairs_by, twin};
-use super::same_text::has_equal_text;
+use super::same_text::ComparedTexts;
 use super::structure::may_be_renamed;
 use crate::element::{base_name, have_equal_names, read_streaming, top_level};
 use crate::value_words::split_value_names;
@@ -60,6 +60,11 @@ fn first_copies<'t>(files: &[File<'t>]) -> FxHashMap<&'t str, File<'t>> {
 impl<'t> Diff<'t> {
     /// Pairs the elements of two trees.
     pub fn of(old: &'t Tree, new: &'t Tree) -> Diff<'t> {
+        Diff::with_texts(old, new, &ComparedTexts::default())
+    }
+
+    /// Pairs the elements of two trees, given the texts that were compared before.
+    pub(crate) fn with_texts(old: &'t Tree, new: &'t Tree, texts: &ComparedTexts) -> Diff<'t> {
         let mut diff = Diff {
             old,
             new,
@@ -81,7 +86,7 @@ impl<'t> Diff<'t> {
             extensions: Default::default(),
             weighed_shapes: AtomicBool::new(false),
         };
-        diff.pair_files();
+        diff.pair_files(texts);
         diff.pair_packages();
         diff.pair_types_by_name();
         // What is in a file that nobody could read may be what was renamed or moved.
@@ -109,7 +114,7 @@ impl<'t> Diff<'t> {
         self.old_file(new).is_none() && !top_level(new).any(|it| self.old_element(it).is_some())
     }
 
-    fn pair_files(&mut self) {
+    fn pair_files(&mut self, texts: &ComparedTexts) {
         let old: Vec<File<'t>> = self.old.files().collect();
         let new: Vec<File<'t>> = self.new.files().collect();
         // Two roots may hold one path: who reads with all roots takes the first copy, so a copy that comes
@@ -123,7 +128,7 @@ impl<'t> Diff<'t> {
         let equal: Vec<(File<'t>, File<'t>)> = old
             .into_par_iter()
             .filter_map(|old| Some((old, self.new_file(old)?)))
-            .filter(|&(old, new)| has_equal_text(old, new))
+            .filter(|&(old, new)| texts.have_equal_tokens(old, new))
             .collect();
         for (old, new) in &equal {
             self.same[old.id.0 as usize] = Some(new.id);

@@ -2,12 +2,40 @@
 
 use std::sync::Arc;
 
-use abide_schema::File;
+use abide_schema::{File, FileDecl};
 use abide_syntax::{Lexer, TokenKind};
+
+use crate::memo::Memo;
+
+/// The pairs of texts that were compared. Several old trees share most of their files, so one tree
+/// is compared with the same text again and again.
+#[derive(Debug, Default)]
+pub struct ComparedTexts(Memo<[usize; 2], ComparedPair>);
+
+/// Two files that were compared. They are known by their addresses, so they are kept as long as
+/// these are.
+#[derive(Debug)]
+struct ComparedPair {
+    are_equal: bool,
+    _files: [Arc<FileDecl>; 2],
+}
+
+impl ComparedTexts {
+    /// Returns true if two files were read from the same text, comments and white space left out.
+    pub fn have_equal_tokens(&self, old: File<'_>, new: File<'_>) -> bool {
+        if Arc::ptr_eq(old.shared_decl(), new.shared_decl()) {
+            return true;
+        }
+        let files = [old, new].map(|it| Arc::clone(it.shared_decl()));
+        let key = files.each_ref().map(|it| Arc::as_ptr(it) as usize);
+        let compare = || ComparedPair { are_equal: has_equal_text(old, new), _files: files };
+        self.0.get_or_compute(key, compare).are_equal
+    }
+}
 
 /// Returns true if two files were read from the same text, comments and white space
 /// left out.
-pub(super) fn has_equal_text(old: File<'_>, new: File<'_>) -> bool {
+fn has_equal_text(old: File<'_>, new: File<'_>) -> bool {
     if Arc::ptr_eq(old.shared_decl(), new.shared_decl()) {
         return true;
     }

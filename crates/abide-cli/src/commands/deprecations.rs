@@ -18,6 +18,7 @@ use crate::managed_section::{SectionError, replace_section};
 use crate::render::{DEPRECATIONS_TITLE, DeprecationReport, deprecation_tables, is_of_tables};
 use crate::settings::{Settings, read_lock, today};
 use crate::terminal::{eprint_block, eprint_line, style, use_error_color};
+use crate::usage_files::read_usage;
 
 /// The file of the list, unless `[deprecation]` names another.
 const FILE: &str = "DEPRECATED.md";
@@ -54,7 +55,10 @@ pub(super) fn deprecations(
     let policy = &settings.config.policy;
     let recorded = read_lock(&source, "", use_error_color(global))?;
     let status = Status::of(&loaded.tree, policy, recorded.as_ref(), as_of);
-    let list = DeprecationList::of(&loaded.tree, policy, &status);
+    let mut list = DeprecationList::of(&loaded.tree, policy, &status);
+    if let Some(usage) = read_usage(&settings)? {
+        list.add_users(|element| usage.find_users(element));
+    }
     progress.finish();
     if let Some(errors) = &errors {
         eprint_block(errors);

@@ -15,15 +15,15 @@ use abide_schema::value::ReadErrorKind;
 use abide_schema::{MessageId, Tree};
 use abide_source::NamedFile;
 use abide_source::runtime_disk::{read_layers, read_layers_below, read_layers_within};
-use abide_source::{LinkLimits, LoadedTree, Progress, list_visible_files, load, load_beside};
-use ignore::overrides::OverrideBuilder;
+use abide_source::{LinkLimits, LoadedTree, Progress, load, load_beside};
 use jiff::civil::Date;
 use rayon::prelude::*;
 
-use super::instance_files::{text_for_report, unreadable};
+use super::instance_files::text_for_report;
 use super::outputs::check_report_path;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
+use crate::matching_files::list_matching;
 use crate::render::TextFile;
 use crate::settings::Settings;
 use crate::terminal::eprint_line;
@@ -162,7 +162,7 @@ fn build_subject(
         None => Api::default(settings)?,
     };
     let apis = if releases.is_empty() { vec![api] } else { releases.to_vec() };
-    let files = find_matching(&settings.folder, &it.files, &settings.links(&settings.folder))?;
+    let files = read_matching(&settings.folder, &it.files, &settings.links(&settings.folder))?;
     Ok(InstanceSubject {
         files,
         ty: it.ty.clone(),
@@ -189,35 +189,18 @@ fn find_in_folder(
 }
 
 /// The files in a folder whose paths match one of the patterns.
-fn find_matching(
+fn read_matching(
     folder: &Path,
     patterns: &[String],
     links: &LinkLimits,
 ) -> Result<Vec<NamedFile>, Error> {
-    let mut overrides = OverrideBuilder::new(folder);
-    for pattern in patterns {
-        // A pattern counts from the folder, as all paths of `abide.toml` do.
-        let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
-        overrides.add(&format!("/{}", pattern.trim_start_matches('/'))).map_err(pattern_error)?;
-    }
-    let overrides = overrides.build().map_err(pattern_error)?;
-    let files = list_visible_files(folder, links, &|path: &Path, is_folder: bool| {
-        overrides.matched(path, is_folder).map(|_| ())
-    })
-    .map_err(|(path, error)| unreadable(&path.display().to_string(), error))?;
-    let files = files.into_iter().filter(|it| !it.is_link);
-    let names = files.map(|it| it.path.display().to_string());
-    let mut names: Vec<String> = names.filter(|it| Notation::from_path(it).is_some()).collect();
-    names.sort();
+    let mut names = list_matching(folder, patterns, links, "[[instances]] files")?;
+    names.retain(|it| Notation::from_path(it).is_some());
     if names.is_empty() {
         let message = format!("`[[instances]] files` matches no file: {}", patterns.join(", "));
         return Err(Error::Usage(message));
     }
     names.iter().map(|name| Ok(NamedFile::read_below(folder, name)?)).collect()
-}
-
-fn pattern_error(error: ignore::Error) -> Error {
-    Error::Usage(format!("`[[instances]] files`: {error}"))
 }
 
 impl RuntimeLayers {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_change::{Effects, Witness};
 use abide_lint::{
-    Dependent, FeatureFile, Finding, Impact, Location, OldTree, Origin, PackageOwners, Report,
-    Severity, backtick, find_old_file, pluralize,
+    Dependent, ElementUser, FeatureFile, Finding, Impact, Location, OldTree, Origin, PackageOwners,
+    Report, Severity, backtick, find_old_file, pluralize,
 };
 use abide_schema::{File, Tree};
 use abide_source::ForgeLinks;
@@ -182,6 +182,9 @@ pub(crate) fn full_path(prefix: &str, path: &str) -> String {
 /// The number of affected packages that are shown to people.
 const SHOWN_DEPENDENTS: usize = 3;
 
+/// The number of clients that are named of those that use an element.
+const SHOWN_USERS: usize = 5;
+
 /// Whom a change breaks on which surface, in the words of people: those who stay with the old side are
 /// old clients, those who move to the new side are new ones.
 pub(super) fn describe_effects(effects: Effects) -> String {
@@ -207,13 +210,47 @@ pub(super) fn describe_dependents(dependents: &[Dependent]) -> Option<String> {
 }
 
 /// The old trees that an element breaks, where there are several: since which one, and all of them.
-pub(super) fn describe_baselines(finding: &Finding) -> Option<(String, String)> {
+fn describe_baselines(finding: &Finding) -> Option<(String, String)> {
     let names: Vec<&str> = finding
         .baselines
         .iter()
         .map(|it| it.name.strip_prefix("git:").unwrap_or(&it.name))
         .collect();
     Some((format!("since {}", names.first()?), names.join(", ")))
+}
+
+/// The clients that use the element of a finding, where files say so.
+pub(super) fn describe_users(users: &[ElementUser]) -> Option<String> {
+    let shown = users.iter().take(SHOWN_USERS).map(describe_user);
+    let mut parts: Vec<String> = shown.collect();
+    let more = users.len().saturating_sub(SHOWN_USERS);
+    if more > 0 {
+        parts.push(pluralize(more, "more client"));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn describe_user(user: &ElementUser) -> String {
+    let mut facts = Vec::new();
+    if !user.releases.is_empty() {
+        facts.push(user.releases.join(" and "));
+    }
+    facts.extend(user.last.map(|it| format!("last on {it}")));
+    facts.extend(user.count.map(|it| match it {
+        1 => "once".to_owned(),
+        more => format!("{more} times"),
+    }));
+    match facts.is_empty() {
+        true => user.client.clone(),
+        false => format!("{} ({})", user.client, facts.join(", ")),
+    }
+}
+
+/// Whom an element concerns, each with its heading: the old trees that it breaks, and the clients
+/// that use it.
+pub(super) fn list_concerned(finding: &Finding) -> Vec<(String, String)> {
+    let users = describe_users(&finding.users).map(|it| ("used by".to_owned(), it));
+    describe_baselines(finding).into_iter().chain(users).collect()
 }
 
 /// A value that shows what breaks, in a phrase.
@@ -355,8 +392,8 @@ impl<'a> RenderContext<'a> {
         if let Some(exception) = &finding.exception {
             add(exception.kind.word(), exception.reason.clone());
         }
-        if let Some((since, names)) = describe_baselines(finding) {
-            add(&since, names);
+        for (head, names) in list_concerned(finding) {
+            add(&head, names);
         }
         if let Some(change) = &finding.change {
             if !change.effects.is_empty() {

@@ -8,7 +8,8 @@ use abide_source::printable::escape_unprintable;
 use jiff::civil::Date;
 use serde_json::{Map, Value, json};
 
-use super::context::{Style, write_styled};
+use super::context::{Style, describe_users, write_styled};
+use super::json_lines::build_user;
 use super::json_object::insert_some;
 use super::markdown_text::MarkdownText;
 
@@ -47,6 +48,9 @@ pub(super) fn render_human(report: &DeprecationReport<'_, '_>, style: Style) -> 
             let ahead = list_days_ahead(entry, report.as_of);
             if !ahead.is_empty() {
                 let _ = writeln!(text, "    {}", ahead.join(", "));
+            }
+            if let Some(users) = describe_users(&entry.users) {
+                let _ = writeln!(text, "    used by {}", escape_unprintable(&users));
             }
             if let Some(reason) = describe_unknown_days(report.list, entry) {
                 let _ = writeln!(text, "    {}", escape_unprintable(&reason));
@@ -233,6 +237,10 @@ fn build_object(report: &DeprecationReport<'_, '_>, entry: &Deprecated<'_>) -> V
     insert_some(&mut object, "removal", entry.waits_for_major.then(|| "next-major".into()));
     let served = if entry.is_retired { "served_until" } else { "served_at_least_until" };
     insert_some(&mut object, served, entry.served_until.map(day_value));
+    if !entry.users.is_empty() {
+        let users = entry.users.iter().map(build_user).collect();
+        insert_some(&mut object, "users", Some(users));
+    }
     insert_some(&mut object, "unknown", describe_unknown_days(report.list, entry).map(Value::from));
     Value::Object(object)
 }
@@ -279,6 +287,10 @@ pub(crate) fn render_tables(list: &DeprecationList<'_>) -> String {
     if is_served {
         head.push("served at least until");
     }
+    let is_used = list.entries.iter().any(|it| !it.users.is_empty());
+    if is_used {
+        head.push("used by");
+    }
     let mut out = MarkdownText::new();
     for (at, (package, entries)) in list.by_package().into_iter().enumerate() {
         out.add_markup(if at > 0 { "\n## " } else { "## " });
@@ -300,6 +312,9 @@ pub(crate) fn render_tables(list: &DeprecationList<'_>) -> String {
             if is_served {
                 let day = entry.served_until.map(|it| it.to_string());
                 cells.push(cell(day.as_deref().unwrap_or("unknown")));
+            }
+            if is_used {
+                cells.push(cell(&describe_users(&entry.users).unwrap_or_default()));
             }
             out.add_row(cells);
             reasons.extend(entry.unknown().filter(|_| list.has_phases).map(render_reason));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use abide_lint::{Report, Severity};
 use abide_source::printable::escape_unprintable;
 
-use super::context::{RenderContext, describe_baselines, describe_effects};
+use super::context::{RenderContext, describe_effects, list_concerned};
 use super::owner_list::describe_touched;
 use super::snippets::describe_exempted;
 use super::workflow_command::{escape_data, escape_property, render_touched_packages};
@@ -33,7 +33,7 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
                 escape_unprintable(&label.message)
             );
         }
-        if let Some((since, names)) = describe_baselines(finding) {
+        for (since, names) in list_concerned(finding) {
             let _ = write!(text, "\n{}", escape_unprintable(&format!("{since}: {names}")));
         }
         if !finding.effects().is_empty() {

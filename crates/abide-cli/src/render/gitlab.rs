@@ -6,7 +6,7 @@ use abide_lint::{PackageOwners, Report, Severity};
 use abide_source::printable::escape_unprintable;
 use serde_json::{Value, json};
 
-use super::context::{RenderContext, describe_baselines, full_path};
+use super::context::{RenderContext, full_path, list_concerned};
 use super::owner_list::describe_touched;
 use super::snippets::describe_exempted;
 
@@ -26,10 +26,10 @@ pub(super) fn render(report: &Report, context: &RenderContext) -> Vec<u8> {
             Severity::Warning => "minor",
             Severity::Note => "info",
         };
-        let description = match describe_baselines(finding) {
-            Some((since, names)) => format!("{} ({since}: {names})", finding.message),
-            None => finding.message.clone(),
-        };
+        let mut description = finding.message.clone();
+        for (head, names) in list_concerned(finding) {
+            description += &format!(" ({head}: {names})");
+        }
         let lines = context.locate(&finding.location);
         let (begin, end) = lines.range.map_or((1, 1), |(start, end)| (start.line, end.line));
         json!({

@@ -1,7 +1,7 @@
 //! JSON Lines: one object per finding, then the summary.
 
 use abide_change::{Direction, Surface, Witness};
-use abide_lint::{Dependent, Finding, Fix, FixEdit, Report};
+use abide_lint::{Dependent, ElementUser, Finding, Fix, FixEdit, Report};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use rayon::prelude::*;
@@ -145,10 +145,29 @@ pub(super) fn collect_details(finding: &Finding) -> Map<String, Value> {
         let names: Vec<&str> = finding.baselines.iter().map(|it| it.name.as_str()).collect();
         insert(&mut object, "baselines", names.into());
     }
+    if !finding.users.is_empty() {
+        insert(&mut object, "users", finding.users.iter().map(build_user).collect());
+    }
     if let Some(witness) = finding.change.as_ref().and_then(|change| change.witness.as_ref()) {
         insert(&mut object, "witness", self::build_witness(witness));
     }
     object
+}
+
+/// A client that uses an element, as JSON.
+pub(super) fn build_user(user: &ElementUser) -> Value {
+    let mut object = Map::new();
+    insert(&mut object, "client", user.client.as_str().into());
+    if !user.releases.is_empty() {
+        insert(&mut object, "releases", user.releases.as_slice().into());
+    }
+    if let Some(last) = user.last {
+        insert(&mut object, "last", last.to_string().into());
+    }
+    if let Some(count) = user.count {
+        insert(&mut object, "count", count.into());
+    }
+    object.into()
 }
 
 /// A break as JSON: a surface and a direction.

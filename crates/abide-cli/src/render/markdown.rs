@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use abide_lint::{Bump, ChangeFacts, Finding, Report, Severity};
 
-use super::context::{RenderContext, describe_baselines, describe_dependents, describe_effects};
+use super::context::{RenderContext, describe_dependents, describe_effects, list_concerned};
 use super::markdown_text::MarkdownText;
 use super::snippets::{describe_exempted, render_summary};
 
@@ -164,12 +164,15 @@ pub(super) fn write_entry(
 
 /// Returns true if more can be said of a finding than its item.
 pub(super) fn has_details(finding: &Finding) -> bool {
-    finding.help.is_some() || !finding.releases.is_empty() || finding.change.is_some()
+    finding.help.is_some()
+        || !finding.releases.is_empty()
+        || !finding.users.is_empty()
+        || finding.change.is_some()
 }
 
 /// What a finding means, and what to do about it, as a list inside its item.
 pub(super) fn write_details(out: &mut MarkdownText, finding: &Finding) {
-    if let Some((since, names)) = describe_baselines(finding) {
+    for (since, names) in list_concerned(finding) {
         out.add_markup("  - ").add_prose(&format!("{since}: {names}")).add_markup("\n");
     }
     if let Some(change) = &finding.change {

@@ -7,7 +7,7 @@ use abide_lint::{Exception, ExceptionKind, Finding, Fix, FixEdit, Origin, Report
 use abide_source::printable::escape_unprintable;
 use serde_json::{Map, Value, json};
 
-use super::context::{RenderContext, TextPlace, describe_baselines};
+use super::context::{RenderContext, TextPlace, list_concerned};
 use super::json_lines;
 use super::json_object::insert;
 use super::rule_page::strip_marks;
@@ -67,7 +67,7 @@ fn build_descriptor(report: &Report, id: &str) -> Value {
 
 fn build_result(finding: &Finding, rule: usize, context: &RenderContext) -> Value {
     let mut text = escape_unprintable(&finding.message);
-    if let Some((since, names)) = describe_baselines(finding) {
+    for (since, names) in list_concerned(finding) {
         let _ = write!(text, "\n{}", escape_unprintable(&format!("{since}: {names}")));
     }
     for part in [&finding.why, &finding.help].into_iter().flatten() {

@@ -62,6 +62,7 @@ mod two_step_breaks;
 mod unparsed;
 mod unseen;
 mod upgrade;
+mod uses;
 mod verdicts;
 #[path = "../writers/mod.rs"]
 mod writers;

@@ -48,6 +48,8 @@ pub struct Config {
     pub apis: Vec<ConfigApi>,
     /// The files that hold instances.
     pub instances: Vec<ConfigInstances>,
+    /// The files that say who uses which element: patterns of paths.
+    pub usage_files: Vec<String>,
     /// The policy that trees are checked against.
     pub policy: Policy,
 }
@@ -199,6 +201,7 @@ const OF_ONE_TREE: &[&str] = &[
     "features",
     "api",
     "instances",
+    "usage",
     "waiver",
     "security-fix",
 ];
@@ -236,6 +239,7 @@ fn read(
         "version-in",
         "api",
         "instances",
+        "usage",
         "rules",
         "rule",
         "plugin",
@@ -285,6 +289,7 @@ fn read(
             // Already read: the other keys change the preset, and name APIs and rules.
             "preset" | "api" | "plugin" | "rule" => {}
             "instances" => config.instances = reader.instances(item, &config.apis),
+            "usage" => config.usage_files = reader.usage(item),
             "roots" => {
                 (config.roots, config.root_spans) = reader.strings(item).into_iter().unzip();
             }

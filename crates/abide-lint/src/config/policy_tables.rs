@@ -192,8 +192,15 @@ impl TomlReader<'_> {
     }
 
     pub(super) fn deprecation(&mut self, item: &Item, policy: &mut Policy) {
-        const KEYS: &[&str] =
-            &["removal", "window-months", "without-equivalent", "dropped", "file", "freeze"];
+        const KEYS: &[&str] = &[
+            "removal",
+            "window-months",
+            "unused-days",
+            "without-equivalent",
+            "dropped",
+            "file",
+            "freeze",
+        ];
         let Some(table) = self.table(item) else { return };
         for entry in entries(table) {
             match entry.key {
@@ -202,6 +209,7 @@ impl TomlReader<'_> {
                         self.word_of(entry.item, &Removal::ALL).unwrap_or_default();
                 }
                 "window-months" => policy.deprecation.window_months = self.count(entry.item),
+                "unused-days" => policy.deprecation.unused_days = self.count(entry.item),
                 "without-equivalent" => {
                     policy.deprecation.without_equivalent = self.element_globs(entry.item);
                 }
@@ -304,6 +312,19 @@ impl TomlReader<'_> {
                 _ => self.unknown_key(&entry, "`[breaking]`", KEYS),
             }
         }
+    }
+
+    /// The patterns of `[usage] files`.
+    pub(super) fn usage(&mut self, item: &Item) -> Vec<String> {
+        let mut files = Vec::new();
+        let Some(table) = self.table(item) else { return files };
+        for entry in entries(table) {
+            match entry.key {
+                "files" => files = self.texts(entry.item),
+                _ => self.unknown_key(&entry, "`[usage]`", &["files"]),
+            }
+        }
+        files
     }
 
     pub(super) fn lint(&mut self, item: &Item, lint: &mut LintPolicy) {

@@ -211,6 +211,15 @@ pub fn list_settings() -> Vec<Setting> {
                 &[],
             ),
         ),
+        setting(
+            "usage",
+            "who uses which element",
+            Table(vec![setting(
+                "files",
+                "files of uses in JSON Lines: patterns of paths",
+                Texts(None),
+            )]),
+        ),
     ]
 }
 
@@ -363,6 +372,7 @@ fn list_deprecation_settings() -> Vec<Setting> {
     vec![
         setting("removal", "what may be removed", Word(words_of(&Removal::ALL))),
         setting("window-months", "months between deprecation and removal", Count),
+        setting("unused-days", "days without a use after which an element may go", Count),
         setting("without-equivalent", "patterns of elements that nothing replaces", Texts(None)),
         setting("dropped", "patterns of elements that go without a replacement", Texts(None)),
         setting("file", "the list of deprecations that --write writes", Pattern("\\.md$")),

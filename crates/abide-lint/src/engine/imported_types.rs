@@ -1,10 +1,9 @@
 //! What breaks in imported files, told at the elements of checked files that hold it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use abide_change::Sides;
-use abide_schema::{Element, Field, File, FileDecl, Part, Tree};
+use abide_change::{ComparedTexts, Sides};
+use abide_schema::{Element, Field, File, Part, Tree};
 use rustc_hash::FxHashMap;
 
 use super::order::sort;
@@ -28,12 +27,12 @@ pub(super) fn check_imported_types<'t>(
     if !options.scope.has(IMPORTED_TYPE_CHANGED) || !policy.runs(IMPORTED_TYPE_CHANGED.defaults()) {
         return Vec::new();
     }
-    let changed = find_changed_imports(old, tree);
+    let changed = find_changed_imports(old, tree, options.texts);
     if changed.is_empty() {
         return Vec::new();
     }
-    let (new_alone, old_alone) =
-        Tree::link_both(select_imports(tree, &changed), select_imports(old, &changed));
+    let select = |it: File<'_>| it.is_imported() && changed.contains(it.path());
+    let (new_alone, old_alone) = (tree.judging_only(select), old.judging_only(select));
     let broken = find_breaks(&old_alone, &new_alone, policy, options);
     if broken.is_empty() {
         return Vec::new();
@@ -69,32 +68,23 @@ pub(super) fn check_imported_types<'t>(
     findings
 }
 
-/// The paths of imported files that both trees have, with different texts.
-fn find_changed_imports<'t>(old: &'t Tree, new: &'t Tree) -> BTreeSet<&'t str> {
+/// The paths of imported files that both trees have, with different tokens.
+fn find_changed_imports<'t>(
+    old: &'t Tree,
+    new: &'t Tree,
+    texts: Option<&ComparedTexts>,
+) -> BTreeSet<&'t str> {
     let imported = |tree: &'t Tree| tree.files().filter(|it| it.is_imported() && it.parses());
     let before: FxHashMap<&str, File<'_>> = imported(old).map(|it| (it.path(), it)).collect();
+    let alone = ComparedTexts::default();
+    let texts = texts.unwrap_or(&alone);
     let differs = |file: &File<'t>| {
-        let texts = before.get(file.path()).map(|old| {
-            let (was, is) = (old.decl(), file.decl());
-            // A set has no texts, and nothing is known of its imports but what is used of them.
-            was.source_text().zip(is.source_text()).is_some_and(|(was, is)| was != is)
-        });
-        texts == Some(true)
+        // A set has no texts, and nothing is known of its imports but what is used of them.
+        let has_text = |it: &File<'_>| it.decl().source_text().is_some();
+        let twin = before.get(file.path()).filter(|it| has_text(it) && has_text(file));
+        twin.is_some_and(|old| !texts.have_equal_tokens(*old, *file))
     };
     imported(new).filter(differs).map(File::path).collect()
-}
-
-/// The files of a tree, of which only these imported ones are checked.
-fn select_imports(tree: &Tree, changed: &BTreeSet<&str>) -> Vec<Arc<FileDecl>> {
-    let file = |file: File<'_>| {
-        let mut decl = Arc::clone(file.shared_decl());
-        let imported = !(decl.imported && changed.contains(file.path()));
-        if decl.imported != imported {
-            Arc::make_mut(&mut decl).imported = imported;
-        }
-        decl
-    };
-    tree.files().map(file).collect()
 }
 
 /// Returns what the policy refuses between two trees, in order.

@@ -140,7 +140,9 @@ fn have_same_files(one: &Tree, other: &Tree) -> bool {
 
 /// Returns true if a finding compares with an old tree.
 fn is_about_old_tree(finding: &Finding) -> bool {
-    finding.change.is_some() || find_rule(finding.rule).is_some_and(|it| it.needs_baseline())
+    finding.change.is_some()
+        || finding.rule == rules::IMPORTED_TYPE_CHANGED.id
+        || find_rule(finding.rule).is_some_and(|it| it.needs_baseline())
 }
 
 /// Says which old tree a finding is about.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use abide_change::Sides;
+use abide_change::{ComparedTexts, Sides};
 use abide_schema::{Package, Tree};
 
 use super::accepted_findings::accept;
@@ -36,7 +36,15 @@ use crate::versions::{ReleasedState, compute_required, number_reuse, plan_since,
 pub fn check<'t>(tree: &'t Tree, policy: &'t Policy, options: Options<'t>) -> Report {
     // A fingerprint may belong to a change or to any other finding.
     let is_whole = options.baseline.is_some() && options.scope == RuleScope::Everything;
-    run_pipeline(tree, policy, options, is_whole)
+    let texts = ComparedTexts::default();
+    let options = Options { texts: Some(&texts), ..options };
+    let mut report = run_pipeline(tree, policy, options, is_whole);
+    if let Some(usage) = options.usage {
+        for finding in report.findings.iter_mut().chain(&mut report.exempted) {
+            finding.users = usage.find_users(&finding.element);
+        }
+    }
+    report
 }
 
 /// Checks a tree. `fingerprints` says whether a waiver with only a fingerprint

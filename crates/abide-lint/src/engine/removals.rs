@@ -4,7 +4,7 @@
 use std::cell::LazyCell;
 
 use abide_hash::TreeHashes;
-use abide_schema::{Element, Field, Message, Method, Type};
+use abide_schema::{Element, Field, File, FileId, Message, Method, Tree, Type};
 
 use super::old_elements::OldElements;
 use crate::finding::{Finding, digest};
@@ -15,7 +15,8 @@ use crate::rules;
 pub(super) fn add_removal_digests(context: &Context<'_>, findings: &mut [Finding]) {
     let Some(old) = context.baseline else { return };
     let mut elements = OldElements::of(old);
-    let hashes = LazyCell::new(|| TreeHashes::of(old));
+    let files = find_files_of_removals(old, findings);
+    let hashes = LazyCell::new(|| TreeHashes::reaching(old, &files));
     let definitions = DefinitionDigests { hashes: &|| &hashes };
     for finding in findings {
         let Some(change) = &finding.change else { continue };
@@ -30,6 +31,25 @@ pub(super) fn add_removal_digests(context: &Context<'_>, findings: &mut [Finding
         };
         finding.facts.extend(what.map(|it| digest(&it)));
     }
+}
+
+/// The old files that removals are about.
+fn find_files_of_removals(old: &Tree, findings: &[Finding]) -> Vec<FileId> {
+    let of_finding = |finding: &Finding| -> Vec<FileId> {
+        let Some(change) = &finding.change else { return Vec::new() };
+        let named = |it: &File<'_>| match finding.rule {
+            rule if rule == rules::FILE_REMOVED.id => *it.decl().display == *finding.element,
+            rule if rule == rules::PACKAGE_REMOVED.id => it.package().name() == finding.element,
+            _ => false,
+        };
+        let of_whole = [rules::FILE_REMOVED.id, rules::PACKAGE_REMOVED.id].contains(&finding.rule);
+        let place = change.old.and_then(|it| it.old_place()).filter(|_| change.gone.is_some());
+        match place {
+            _ if of_whole => old.files().filter(named).map(|it| it.id).collect(),
+            place => place.map(|it| it.file).into_iter().collect(),
+        }
+    };
+    findings.iter().flat_map(of_finding).collect()
 }
 
 /// What elements of a tree mean, with all that they reach, as texts to compare.

@@ -2,9 +2,10 @@
 //! left of them on the surfaces that count.
 
 use abide_change::Surface;
+use jiff::civil::Date;
 
-use crate::finding::{Bump, Finding, Group, Severity};
-use crate::policy::{FindingScope, JudgedChange, Policy};
+use crate::finding::{Bump, ElementUser, Finding, Group, Severity};
+use crate::policy::{FindingScope, JudgedChange, LastUse, Policy};
 use crate::rule::Context;
 use crate::rules::find_rule_of;
 
@@ -75,6 +76,14 @@ fn build_scope<'f>(context: &'f Context<'_>, finding: &'f Finding) -> FindingSco
     FindingScope { package: &finding.package, path, aliases: &finding.aliases }
 }
 
+/// The last use of an element by one of its users; `None` if no file says who uses what.
+fn find_last_use(users: Option<&[ElementUser]>) -> LastUse<'_> {
+    let Some(users) = users else { return LastUse::Unknown };
+    // Of two on one day the first by name counts.
+    let latest = users.iter().rev().max_by_key(|it| it.last.unwrap_or(Date::MAX));
+    latest.map_or(LastUse::Never, |it| LastUse::By(&it.client, it.last))
+}
+
 /// Turns a removal into a note if `[deprecation]` allows it. One that it does not allow is told
 /// what would allow it.
 fn apply_removal_terms(context: &Context<'_>, finding: &mut Finding) {
@@ -86,10 +95,12 @@ fn apply_removal_terms(context: &Context<'_>, finding: &mut Finding) {
     if finding.severity_reason.is_some() {
         return;
     }
+    let users = context.usage.map(|it| it.find_users(&finding.element));
+    let when = (as_of, find_last_use(users.as_deref()));
     let terms = change
         .gone
         .as_ref()
-        .map(|it| policy.deprecation.terms(&finding.element, it, &policy.calendar, as_of));
+        .map(|it| policy.deprecation.terms(&finding.element, it, &policy.calendar, when));
     match terms {
         Some(None) => {
             change.bump = change.bump.min(Bump::Minor);

@@ -11,6 +11,7 @@ use super::aliases;
 use super::broken_baseline::BrokenBaseline;
 use super::bump_level::Bump;
 use super::dependent::Dependent;
+use super::element_user::ElementUser;
 use super::exception::{Exception, ExceptionKind};
 use super::fix::Fix;
 use super::location::Location;
@@ -86,6 +87,8 @@ pub struct Finding {
     pub releases: Vec<String>,
     /// The old trees that it is about, the oldest first, where a run compares with several.
     pub baselines: Vec<BrokenBaseline>,
+    /// The clients that use the element, as far as `[usage] files` says.
+    pub users: Vec<ElementUser>,
     /// The parts that only a finding about a change has.
     pub change: Option<Box<ChangeFacts>>,
     /// The exception that it falls under; `None` for what is reported.
@@ -164,6 +167,7 @@ impl Finding {
             aliases: Vec::new(),
             releases: Vec::new(),
             baselines: Vec::new(),
+            users: Vec::new(),
             change: None,
             exception: None,
         }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use abide_change::Surface;
+use abide_change::{ComparedTexts, Surface};
 use abide_schema::Tree;
 use jiff::civil::Date;
 
 use super::accepted::Accepted;
 use super::feature_files::FeatureFile;
 use super::old_tree::OldTree;
+use super::usage::Usage;
 use crate::finding::Finding;
 use crate::lock::Records;
 
@@ -25,6 +26,8 @@ pub struct Options<'a> {
     pub baseline_name: &'a str,
     /// The old trees besides it, the oldest first: all of them are older.
     pub older: &'a [OldTree],
+    /// The texts that were compared before, if several old trees are.
+    pub texts: Option<&'a ComparedTexts>,
     /// The day of the commit that the old tree is of, if that is known: what it does not say yet
     /// was not said before that day. Of all time zones the one that is furthest behind counts.
     pub baseline_day: Option<Date>,
@@ -52,6 +55,8 @@ pub struct Options<'a> {
     pub reached: Option<&'a BTreeSet<Box<str>>>,
     /// The lists of features in the tree.
     pub features: &'a [FeatureFile],
+    /// Who uses which element, if files say so.
+    pub usage: Option<&'a Usage>,
     /// What plugins found; `None` if none of them ran.
     pub plugins: Option<&'a [Finding]>,
 }
@@ -65,6 +70,7 @@ impl Options<'_> {
             baseline: None,
             baseline_name: "",
             older: &[],
+            texts: None,
             baseline_day: None,
             bump_baseline: None,
             counts_bump: true,
@@ -77,6 +83,7 @@ impl Options<'_> {
             partial: false,
             reached: None,
             features: &[],
+            usage: None,
             plugins: None,
         }
     }

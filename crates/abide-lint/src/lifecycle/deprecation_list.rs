@@ -11,6 +11,7 @@ use super::calendar_status::{Deprecation, Status};
 use super::package_stability::is_placeholder;
 use super::replacement_words::replacement_sentence;
 use crate::calendar::{Phases, Replacement};
+use crate::finding::ElementUser;
 use crate::policy::Policy;
 
 /// The deprecated elements of the checked files of a tree.
@@ -49,6 +50,8 @@ pub struct Deprecated<'t> {
     /// True if that day is known for sure: the major that ends it exists.
     /// Otherwise it is the earliest day.
     pub is_retired: bool,
+    /// The clients that still use it, as far as `[usage] files` says.
+    pub users: Vec<ElementUser>,
 }
 
 /// Why the days of a deprecation are not known.
@@ -78,6 +81,13 @@ impl<'t> DeprecationList<'t> {
             .collect();
         entries.sort_by_cached_key(|it| (it.package(), it.holder.full_name()));
         DeprecationList { entries, has_phases: policy.calendar.client_releases.is_set() }
+    }
+
+    /// Adds the clients that use each of them, of those that `find_users` knows by full name.
+    pub fn add_users(&mut self, find_users: impl Fn(&str) -> Vec<ElementUser>) {
+        for entry in &mut self.entries {
+            entry.users = find_users(&entry.holder.full_name());
+        }
     }
 
     /// The entries by package.
@@ -128,6 +138,7 @@ impl<'t> Deprecated<'t> {
             waits_for_major: element.is_some_and(|it| policy.waits_for_major(it)),
             served_until: retired.or(gone),
             is_retired: retired.is_some(),
+            users: Vec::new(),
         })
     }
 

@@ -2,6 +2,7 @@
 //! removed: `[deprecation]`.
 
 use abide_schema::Glob;
+use jiff::Span;
 use jiff::civil::Date;
 
 use crate::calendar::{Calendar, PhaseFreeze, Replacement, months_after};
@@ -17,6 +18,8 @@ pub struct DeprecationPolicy {
     /// day of its `deprecated_at`. If that day is not known, the element may not
     /// be removed.
     pub window_months: Option<u32>,
+    /// How many days nobody must have used an element; without them, no use may be known at all.
+    pub unused_days: Option<u32>,
     /// Elements whose replacement is not equivalent.
     pub without_equivalent: Vec<Glob>,
     /// Elements without a replacement.
@@ -39,14 +42,28 @@ pub enum Removal {
     /// An element whose number and name are reserved and that was deprecated on
     /// the old side, for at least the window.
     Deprecated,
+    /// An element whose number and name are reserved and that nobody has used for `unused-days`.
+    Unused,
+}
+
+/// The last use of an element that is to go, as far as files say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastUse<'u> {
+    /// No file says who uses what.
+    Unknown,
+    /// No file names it.
+    Never,
+    /// By this client on this day; without a day, perhaps today.
+    By(&'u str, Option<Date>),
 }
 
 impl Removal {
     /// Every kind, with its word in configuration.
-    pub(crate) const ALL: [(&str, Removal); 3] = [
+    pub(crate) const ALL: [(&str, Removal); 4] = [
         ("never", Removal::Never),
         ("reserved", Removal::Reserved),
         ("deprecated", Removal::Deprecated),
+        ("unused", Removal::Unused),
     ];
 
     fn word(self) -> &'static str {
@@ -87,7 +104,7 @@ impl DeprecationPolicy {
     pub(crate) fn removable_from(&self, since: Date) -> Option<Date> {
         match self.removal {
             Removal::Never => None,
-            Removal::Reserved => Some(since),
+            Removal::Reserved | Removal::Unused => Some(since),
             Removal::Deprecated => {
                 self.window_months.map_or(Some(since), |months| months_after(since, months))
             }
@@ -131,7 +148,7 @@ impl DeprecationPolicy {
         element: &str,
         gone: &Gone,
         calendar: &Calendar,
-        as_of: Date,
+        (as_of, last_use): (Date, LastUse<'_>),
     ) -> Option<RemovalTerms> {
         let by = format!("`[deprecation] removal` is \"{}\"", self.removal.word());
         let put_back = &gone.put_back;
@@ -156,6 +173,7 @@ impl DeprecationPolicy {
             Removal::Reserved => {
                 (format!("{by}: it may go once its number and its name are reserved"), None)
             }
+            Removal::Unused => return self.unused_terms(gone, as_of, last_use),
             Removal::Deprecated if !gone.deprecated => {
                 let window = self.window_months.map(|months| {
                     format!(" for {} (`window-months`)", pluralize(months as usize, "month"))
@@ -194,5 +212,48 @@ impl DeprecationPolicy {
             }
         };
         Some(RemovalTerms { why, help })
+    }
+    /// Returns what stands against the removal of an element by its last use; `None` if nothing
+    /// does.
+    fn unused_terms(
+        &self,
+        gone: &Gone,
+        as_of: Date,
+        last_use: LastUse<'_>,
+    ) -> Option<RemovalTerms> {
+        let by = "`[deprecation] removal` is \"unused\"";
+        let reserve = if gone.reserved { "" } else { "; its number and its name must be reserved" };
+        let put_back = &gone.put_back;
+        let (why, help) = match last_use {
+            LastUse::Unknown => (
+                format!("{by}, and no file says who uses it{reserve}"),
+                Some(format!("{put_back}, or name files of uses in `[usage] files`")),
+            ),
+            LastUse::By(client, None) => (
+                format!("{by}: `{client}` uses it{reserve}"),
+                Some(format!("{put_back} until `{client}` no longer uses it")),
+            ),
+            LastUse::By(client, Some(last)) if as_of < self.free_from(last) => {
+                let when = match self.free_from(last) {
+                    Date::MAX => String::new(),
+                    from => format!(", so it may go from {from} on"),
+                };
+                let why = format!("{by}: `{client}` used it on {last}{when}{reserve}");
+                (why, Some(format!("{put_back} until then")))
+            }
+            LastUse::By(..) | LastUse::Never if gone.reserved => return None,
+            LastUse::By(..) | LastUse::Never => (
+                format!(
+                    "{by}: nobody uses it; it may go once its number and its name are reserved"
+                ),
+                None,
+            ),
+        };
+        Some(RemovalTerms { why, help })
+    }
+    /// The first day on which an element may go that was last used on a day.
+    fn free_from(&self, last: Date) -> Date {
+        let days = self.unused_days.and_then(|it| Span::new().try_days(i64::from(it)).ok());
+        days.and_then(|it| last.checked_add(it).ok()).unwrap_or(Date::MAX)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use abide_change::option::OptionSetting;
-use abide_change::{Change, Comparison, Effects, OptionOwner};
+use abide_change::{Change, ComparedTexts, Comparison, Effects, OptionOwner};
 use abide_instance::{Dialect, Document, WalkItem};
 use abide_schema::value::ReadErrorKind;
 use abide_schema::{
@@ -21,7 +21,9 @@ use jiff::civil::Date;
 
 use super::carried_by_calls::CarriedByCalls;
 use crate::finding::{Bump, ChangeFacts, Finding, Gone, Location, RuleDefaults, Severity, aliases};
-use crate::inputs::{FeatureFile, InstanceOptions, InstanceSet, Options, Overrides, RuleScope};
+use crate::inputs::{
+    FeatureFile, InstanceOptions, InstanceSet, Options, Overrides, RuleScope, Usage,
+};
 use crate::lifecycle::{PackageDays, Retirement, apis, deprecation, is_deprecated};
 use crate::lock::Records;
 use crate::own_rules::OwnRule;
@@ -197,6 +199,8 @@ pub struct Context<'t> {
     pub partial: bool,
     /// The lists of features.
     pub features: &'t [FeatureFile],
+    /// Who uses which element, if files say so.
+    pub usage: Option<&'t Usage>,
     records: Records<'t>,
     reached: Option<&'t BTreeSet<Box<str>>>,
     diff: Option<Comparison<'t>>,
@@ -220,7 +224,9 @@ impl<'t> Context<'t> {
         // Not computed on first use: that is done in parallel, and a thread that
         // waits for a part of it could start another rule that needs it too.
         let graph = (options.scope == RuleScope::Everything).then(|| tree.build_graph());
-        let diff = baseline.map(|old| Comparison::new(old, tree));
+        let alone = ComparedTexts::default();
+        let texts = options.texts.unwrap_or(&alone);
+        let diff = baseline.map(|old| Comparison::with_texts(old, tree, texts));
         Context {
             tree,
             policy,
@@ -229,6 +235,7 @@ impl<'t> Context<'t> {
             baseline_day,
             partial,
             features,
+            usage: options.usage,
             records,
             reached,
             diff,

@@ -28,6 +28,9 @@ pub struct Tree {
     /// that it was linked beside. They need not be in this tree.
     pub(crate) unknown_packages: BTreeSet<Box<str>>,
     pub(crate) repeats_names: bool,
+    /// The files that are there only because others import them, by index, where that is not what
+    /// the files say themselves.
+    pub(crate) imported: Option<Box<[bool]>>,
     pub(crate) full_names: FullNames,
     pub(crate) mentions: OnceLock<MentionTable>,
 }
@@ -65,6 +68,7 @@ impl Tree {
             known: self.known.clone(),
             public_importers: self.public_importers.clone(),
             repeats_names: self.repeats_names,
+            imported: self.imported.clone(),
             unknown_packages: self.unknown_packages.clone(),
             full_names: Default::default(),
             mentions: Default::default(),

@@ -46,6 +46,12 @@ impl Tree {
         self.public_importers.iter().map(|&id| self.file(id))
     }
 
+    /// This tree, of which only some files are judged and all others count as imported.
+    pub fn judging_only<'t>(&'t self, is_judged: impl Fn(File<'t>) -> bool) -> Tree {
+        let imported = self.files().map(|it| !is_judged(it)).collect();
+        Tree { imported: Some(imported), ..self.with_files(self.files.clone()) }
+    }
+
     /// Returns true if a name in a package is declared more than once, if perhaps in roots that
     /// nothing imports together: as long as it is false, all roots could be one.
     pub fn repeats_names(&self) -> bool {
@@ -300,7 +306,10 @@ impl<'t> File<'t> {
     /// Returns true if it is there only because others import it.
     #[inline]
     pub fn is_imported(self) -> bool {
-        self.decl().imported
+        match &self.tree.imported {
+            Some(imported) => imported[self.id.0 as usize],
+            None => self.decl().imported,
+        }
     }
 
     /// Returns true if its text parses; if not, it declares nothing: see [`FileDecl::parses`].

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 
-use abide_lint::{Accepted, FeatureFile, Lock, OldTree, Options, Records, Report, RuleScope};
+use abide_lint::{
+    Accepted, FeatureFile, Lock, OldTree, Options, Records, Report, RuleScope, Usage,
+};
 use abide_source::{LoadedTree, Progress, Source, load, load_both, load_old, load_older};
 
 use super::plugins::run_plugins;
@@ -17,6 +19,7 @@ use crate::error::Error;
 use crate::render::TextFile;
 use crate::settings::{read_lock, today};
 use crate::terminal::use_error_color;
+use crate::usage_files::read_usage;
 
 /// The sources of a run, with the locks in them.
 pub(in crate::commands) struct CheckSources {
@@ -52,6 +55,8 @@ pub(in crate::commands) struct CheckInputs<'a> {
     /// The parts of them that could not be read.
     pub(in crate::commands) older_troubles: Vec<String>,
     pub(in crate::commands) features: Vec<FeatureFile>,
+    /// Who uses which element, if files say so.
+    pub(in crate::commands) usage: Option<Usage>,
     /// `abide.accepted`, read, and its text.
     pub(in crate::commands) accepted: Option<(Accepted, TextFile)>,
     pub(in crate::commands) instances: Instances,
@@ -184,6 +189,7 @@ impl<'a> CheckInputs<'a> {
             CheckAction::Accept => None,
             _ => settings.read_accepted(use_error_color(global))?,
         };
+        let usage = read_usage(settings)?;
         progress.begin_step("judging");
         let change = sources.find_change(request, &progress);
         let instances = load_instances(request, change.as_ref(), &trees, &progress)?;
@@ -199,6 +205,7 @@ impl<'a> CheckInputs<'a> {
             older,
             older_troubles,
             features,
+            usage,
             accepted,
             instances,
             bump_command,
@@ -217,6 +224,7 @@ impl<'a> CheckInputs<'a> {
             baseline: self.trees.baseline.as_ref().map(|old| &old.tree),
             baseline_name: self.request.against.as_deref().unwrap_or_default(),
             older: &self.older,
+            texts: None,
             baseline_day: self.sources.find_old().and_then(Source::get_commit_day),
             bump_baseline: self.released.as_ref().map(|old| &old.tree),
             counts_bump: true,
@@ -229,6 +237,7 @@ impl<'a> CheckInputs<'a> {
             partial: settings.is_part(),
             reached: self.trees.reached.as_ref(),
             features: &self.features,
+            usage: self.usage.as_ref(),
             plugins: None,
         }
     }
