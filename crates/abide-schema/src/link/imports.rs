@@ -88,6 +88,7 @@ pub(super) fn resolve_imports(
         by_path.entry(&file.path).or_default().push(FileId(index as u32));
     }
     let mut near = None;
+    let mut found: FxHashMap<&str, Option<&str>> = FxHashMap::default();
     let mut resolved = Vec::with_capacity(files.len());
     for (index, file) in files.iter().enumerate() {
         let targets = file.imports.iter().map(|import| {
@@ -102,7 +103,8 @@ pub(super) fn resolve_imports(
                 let place =
                     Place { file: FileId(index as u32), span: file.span(import.node, Part::Name) };
                 let near = near.get_or_insert_with(|| NearPaths::of(files));
-                let near = near.find(&import.path);
+                // With a wrong root, many files have the same import.
+                let near = *found.entry(&*import.path).or_insert_with(|| near.find(&import.path));
                 problems.push(Problem {
                     kind: ProblemKind::ImportNotFound,
                     place,

@@ -1,5 +1,7 @@
 //! Imports that were not found or could not be read, and the names that they may declare.
 
+use rustc_hash::FxHashMap;
+
 use crate::decl::FileDecl;
 use crate::ids::FileId;
 use crate::link::symbol::{NotFound, Symbol};
@@ -9,13 +11,24 @@ use crate::link::symbol::{NotFound, Symbol};
 /// own.
 #[derive(Clone, Debug)]
 pub(crate) struct MissingImports<'a> {
-    package: &'a str,
-    /// By the index of the import.
-    paths: Vec<(usize, &'a str)>,
-    /// For each import of the file, how often it may declare a name.
-    uses: Vec<u32>,
+    folders: Vec<MissingFolder<'a>>,
+    /// For each import of the file, the folder that it was not found in.
+    folder_of: Vec<Option<usize>>,
     /// True if one of them is there and does not parse.
     is_unreadable: bool,
+    /// By name, the folders that may declare it. A file writes few names, most of them many times.
+    likeliest: FxHashMap<Box<str>, Box<[usize]>>,
+}
+
+/// A folder of imports that were not found. A name may be in all of them or in none: nothing but the
+/// folder says what a file declares.
+#[derive(Clone, Debug)]
+struct MissingFolder<'a> {
+    folder: &'a str,
+    /// How much it is like the package of the file.
+    shared_with_package: usize,
+    /// How often its files may declare a name.
+    uses: u32,
 }
 
 impl<'a> MissingImports<'a> {
@@ -25,17 +38,32 @@ impl<'a> MissingImports<'a> {
         unreadable: &[bool],
     ) -> MissingImports<'a> {
         let is_unreadable = |id: FileId| unreadable.get(id.0 as usize) == Some(&true);
-        let imports = decl.imports.iter().zip(targets).enumerate();
-        let absent: Vec<_> =
-            imports.filter(|(_, (_, target))| target.is_none_or(is_unreadable)).collect();
-        let paths = absent.iter().map(|(index, (import, _))| (*index, &*import.path)).collect();
-        let uses = if absent.is_empty() { Vec::new() } else { vec![0; decl.imports.len()] };
-        let is_unreadable = absent.iter().any(|(_, (_, target))| target.is_some());
-        MissingImports { package: decl.package_name(), paths, uses, is_unreadable }
+        let mut missing = MissingImports {
+            folders: Vec::new(),
+            folder_of: Vec::new(),
+            is_unreadable: false,
+            likeliest: FxHashMap::default(),
+        };
+        let mut known: FxHashMap<&str, usize> = FxHashMap::default();
+        for (index, (import, target)) in decl.imports.iter().zip(targets).enumerate() {
+            if !target.is_none_or(is_unreadable) {
+                continue;
+            }
+            missing.is_unreadable |= target.is_some();
+            let folder = find_folder(&import.path);
+            let at = *known.entry(folder).or_insert_with(|| {
+                let shared_with_package = count_shared_start(decl.package_name(), folder);
+                missing.folders.push(MissingFolder { folder, shared_with_package, uses: 0 });
+                missing.folders.len() - 1
+            });
+            missing.folder_of.resize(decl.imports.len(), None);
+            missing.folder_of[index] = Some(at);
+        }
+        missing
     }
 
     /// Returns true if one of the imports may declare a name that was not found. Counts the use at
-    /// those whose paths are most like the name.
+    /// those whose folders are most like the name.
     pub(crate) fn may_declare(&mut self, name: &str, reason: &NotFound) -> bool {
         // Other files add to a package, but not to a message.
         let is_open = match reason {
@@ -43,35 +71,47 @@ impl<'a> MissingImports<'a> {
             NotFound::InnerScope { found } => matches!(found, Symbol::Package(_)),
         };
         // Whatever was found may be hidden by what a file that does not parse declares.
-        if self.paths.is_empty() || !is_open && !self.is_unreadable {
+        if self.folders.is_empty() || !is_open && !self.is_unreadable {
             return false;
         }
-        let package = self.package;
-        let likeness =
-            |path: &str| (count_shared_run(name, path), count_shared_start(package, path));
-        let best = self.paths.iter().map(|(_, path)| likeness(path)).max();
-        for (index, path) in &self.paths {
-            if Some(likeness(path)) == best {
-                self.uses[*index] += 1;
-            }
+        if !self.likeliest.contains_key(name) {
+            self.likeliest.insert(name.into(), find_likeliest(&self.folders, name));
+        }
+        for at in self.likeliest.get(name).into_iter().flatten() {
+            self.folders[*at].uses += 1;
         }
         true
     }
 
     /// Returns the number of unknown names that the import with this index may declare.
     pub(crate) fn use_count(&self, index: usize) -> u32 {
-        self.uses.get(index).copied().unwrap_or(0)
+        let folder = self.folder_of.get(index).copied().flatten();
+        folder.map_or(0, |at| self.folders[at].uses)
     }
 }
 
-fn iter_folders(path: &str) -> impl Iterator<Item = &str> + Clone {
-    path.rsplit_once('/').map_or("", |(folders, _)| folders).split('/')
+/// The folders that are most like a name, as indices.
+fn find_likeliest(folders: &[MissingFolder<'_>], name: &str) -> Box<[usize]> {
+    if folders.len() == 1 {
+        return [0].into();
+    }
+    let likeness =
+        |it: &MissingFolder<'_>| (count_shared_run(name, it.folder), it.shared_with_package);
+    let all: Vec<(usize, usize)> = folders.iter().map(likeness).collect();
+    let best = all.iter().max();
+    let likeliest = all.iter().enumerate().filter(|(_, it)| Some(*it) == best);
+    likeliest.map(|(at, _)| at).collect()
 }
 
-/// Counts the first components of a name that follow each other in the folders of a path.
-fn count_shared_run(name: &str, path: &str) -> usize {
+/// The folder of a path; empty at the root.
+fn find_folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// Counts the first components of a name that follow each other in a folder.
+fn count_shared_run(name: &str, folder: &str) -> usize {
     let name = name.trim_start_matches('.').split('.');
-    let mut rest = iter_folders(path);
+    let mut rest = folder.split('/');
     let mut longest = 0;
     loop {
         longest = name.clone().zip(rest.clone()).take_while(|(a, b)| a == b).count().max(longest);
@@ -81,9 +121,9 @@ fn count_shared_run(name: &str, path: &str) -> usize {
     }
 }
 
-/// Counts the components of a package that begin the folders of a path.
-fn count_shared_start(package: &str, path: &str) -> usize {
-    package.split('.').zip(iter_folders(path)).take_while(|(a, b)| a == b).count()
+/// Counts the components of a package that begin a folder.
+fn count_shared_start(package: &str, folder: &str) -> usize {
+    package.split('.').zip(folder.split('/')).take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]
@@ -91,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_like_the_path_of_its_package() {
+    fn a_name_is_like_the_folder_of_its_package() {
         for (name, path, expected) in [
             ("validate.rules", "validate/validate.proto", 1),
             (".udpa.annotations.file_status", "udpa/annotations/status.proto", 2),
@@ -100,9 +140,10 @@ mod tests {
             ("Node", "base.proto", 0),
             ("", "", 1),
         ] {
-            assert_eq!(count_shared_run(name, path), expected, "{name} {path}");
+            assert_eq!(count_shared_run(name, find_folder(path)), expected, "{name} {path}");
         }
-        assert_eq!(count_shared_start("acme.user.v1", "acme/user/v1/user.proto"), 3);
-        assert_eq!(count_shared_start("acme.user.v1", "acme/group/v1/user.proto"), 1);
+        let shared = |path| count_shared_start("acme.user.v1", find_folder(path));
+        assert_eq!(shared("acme/user/v1/user.proto"), 3);
+        assert_eq!(shared("acme/group/v1/user.proto"), 1);
     }
 }
