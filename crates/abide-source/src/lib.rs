@@ -4,8 +4,10 @@
 
 mod api;
 mod bases;
+mod bytes;
 pub mod dependencies;
 mod error;
+mod kept;
 mod load;
 mod named_files;
 pub mod printable;
@@ -18,6 +20,7 @@ pub mod write;
 pub use api::Api;
 pub use bases::{LoadedConfig, OutsideBase};
 pub use error::{LoadError, NamedFileError};
+pub use kept::{KeptRun, ReportCache};
 pub use load::{
     ChangedFiles, ChangedRecords, LoadedTree, ParsedFiles, Reached, load, load_beside, load_both,
     load_changed, load_if_any, load_old, load_older, parse_old, parse_tree,

@@ -42,6 +42,7 @@ use jiff::civil::Date;
 
 use self::contents::Gathered;
 use self::failure::{io_reason, join_alternatives};
+pub(crate) use self::git::index::OnRecord;
 use self::imports::{ImportPath, ImportPlace};
 use self::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
 use self::paths::{is_git_folder, is_proto, normalize, strip_folder};
@@ -410,6 +411,23 @@ impl Source {
             }
             listing => listing,
         }
+    }
+
+    /// Git's index, to say later which files of a folder on disk are still what it has on record
+    /// now; `None` if there is none.
+    pub(crate) fn read_index(&self) -> Option<OnRecord> {
+        self.open.read_index()
+    }
+
+    /// The blobs that files of the tree are on record as, by their names in reports; `None` for each
+    /// that may have changed since.
+    pub(crate) fn find_blobs(&self, displays: &[&str]) -> Vec<Option<ObjectId>> {
+        self.open.blobs(&self.layout, displays)
+    }
+
+    /// Returns true if every file of the source is judged, as it is on disk.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.focus.is_empty() && self.part.is_none() && self.typed.is_none()
     }
 
     /// Reads some of the files that were listed, and says which could not be read.

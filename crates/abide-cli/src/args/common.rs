@@ -34,6 +34,10 @@ pub(crate) struct Global {
     /// Use N threads; the result is the same for any N
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) jobs: Option<u16>,
+    /// Judge everything anew: read and keep no report in the folder of git. The environment variable
+    /// ABIDE_CACHE=off does the same
+    #[arg(long, global = true)]
+    pub(crate) no_cache: bool,
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,

@@ -94,7 +94,7 @@ fn read_settings(
 /// Reads, judges, fixes or accepts, and reports.
 fn run(request: &CheckRequest<'_>) -> Result<CommandOutcome, Error> {
     let mut inputs = CheckInputs::open(request)?;
-    let mut report = inputs.judge_enough()?;
+    let mut report = inputs.recall_or_judge()?;
     if let Some(fix_run) = inputs.fix_run.take() {
         if let Some(patch) = apply_fixes(&mut inputs, &fix_run)? {
             return Ok(inputs.finish_patch(patch));
@@ -104,7 +104,7 @@ fn run(request: &CheckRequest<'_>) -> Result<CommandOutcome, Error> {
         inputs.fix_run = Some(fix_run);
     }
     inputs.progress.begin_step("writing the report");
-    inputs.collect_notes()?;
+    inputs.collect_notes_and_keep(&report)?;
     if let CheckAction::Accept = request.action {
         accept_findings(&mut inputs, &report)?;
         // Accepted findings count less for the required version. Show the report of the next run.

@@ -4,6 +4,7 @@
 mod inputs;
 mod outputs;
 mod plugins;
+mod report_cache;
 mod request;
 
 pub(super) use self::inputs::CheckInputs;

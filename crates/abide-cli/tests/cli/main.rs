@@ -5,7 +5,10 @@ mod baseline;
 mod book;
 mod breaking;
 mod bump;
+mod cached;
 mod changed;
+#[path = "../cached/mod.rs"]
+mod changing;
 mod check_plugins;
 mod config;
 mod contract;

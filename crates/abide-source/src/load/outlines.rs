@@ -15,6 +15,7 @@ use abide_schema::Outline;
 use gix::ObjectId;
 use rustc_hash::{FxHashMap, FxHasher};
 
+use crate::bytes::ByteReader;
 use crate::write::write;
 
 /// The path of the outlines, from the folder of git.
@@ -159,36 +160,6 @@ fn decode(bytes: &[u8]) -> Option<FxHashMap<ObjectId, Arc<Outline>>> {
             .insert(blob, Arc::new(Outline { package, imports, claims, strings, parses: true }));
     }
     Some(outlines)
-}
-
-/// The bytes left to read.
-struct ByteReader<'b>(&'b [u8]);
-
-impl<'b> ByteReader<'b> {
-    fn take(&mut self, length: usize) -> Option<&'b [u8]> {
-        let (taken, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn read_u32(&mut self) -> Option<u32> {
-        self.take(4)?.try_into().ok().map(u32::from_le_bytes)
-    }
-
-    fn read_u64(&mut self) -> Option<u64> {
-        self.take(8)?.try_into().ok().map(u64::from_le_bytes)
-    }
-
-    /// A count, and as many items.
-    fn read_list<T>(&mut self, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
-        let count = self.read_u32()? as usize;
-        // A count that is wrong may be anything, but an item has four bytes or more.
-        let mut items = Vec::with_capacity(count.min(self.0.len() / 4));
-        for _ in 0..count {
-            items.push(item(self)?);
-        }
-        Some(items)
-    }
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ impl Directory {
         let found: FxHashSet<(u32, &str)> = found.collect();
         let listed = |(path, blob): (&str, ObjectId)| {
             let (root, path) = layout.place(path).filter(|_| is_proto(path.as_bytes()))?;
-            let listed = ListedFile { root, path: path.to_owned(), blob: Some(blob) };
+            let listed = ListedFile { root, path: path.to_owned(), blob: Some(blob), size: None };
             (!found.contains(&(root, path))).then_some(listed)
         };
         left_out.below(&self.top).filter_map(listed).collect()
@@ -141,8 +141,12 @@ impl OpenSource for Directory {
             found.into_inner().unwrap_or_else(PoisonError::into_inner);
         let file = |(file, stat): (ListedFile, Option<Stat>)| {
             let place = layout.display(file.root as usize, &file.path);
-            let blob = on_record.as_ref().and_then(|it| it.unchanged_blob(&place, stat));
-            ListedFile { blob, ..file }
+            let recorded = on_record.as_ref().and_then(|it| it.find_unchanged(&place, stat));
+            ListedFile {
+                blob: recorded.map(|it| it.blob),
+                size: recorded.map(|it| it.size),
+                ..file
+            }
         };
         let mut files: Vec<ListedFile> = found.into_par_iter().map(file).collect();
         let left_out =
@@ -188,8 +192,12 @@ impl OpenSource for Directory {
 
     fn blobs(&self, _layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
         let on_record = OnRecord::below(&self.top);
-        let blob = |path: &&str| on_record.as_ref()?.unchanged_blob(path, None);
+        let blob = |path: &&str| Some(on_record.as_ref()?.find_unchanged(path, None)?.blob);
         paths.par_iter().map(blob).collect()
+    }
+
+    fn read_index(&self) -> Option<OnRecord> {
+        OnRecord::below(&self.top)
     }
 
     fn may_be_rewritten(&self, paths: &[&str]) -> bool {
@@ -475,7 +483,7 @@ impl DirectoryWalk<'_> {
     fn read(&self, file: &Path, path: String, found: impl FnOnce() -> Option<fs::Metadata>) {
         if let Some(listed) = self.listed {
             let stat = found().and_then(|it| read_stat(&it));
-            let file = ListedFile { root: self.index as u32, path, blob: None };
+            let file = ListedFile { root: self.index as u32, path, blob: None, size: None };
             locked(listed).push((file, stat));
             return;
         }

@@ -126,8 +126,12 @@ impl OpenSource for Revision {
 
     fn list(&self, layout: &RootLayout) -> Result<Option<FileListing>, SourceError> {
         let WalkedFiles { found, gathered } = self.walk(layout)?;
-        let listed =
-            |FoundFile { root, path, id }| ListedFile { root: root as u32, path, blob: Some(id) };
+        let listed = |FoundFile { root, path, id }| ListedFile {
+            root: root as u32,
+            path,
+            blob: Some(id),
+            size: None,
+        };
         Ok(Some(FileListing::of(found.into_iter().map(listed).collect(), gathered)))
     }
 

@@ -11,6 +11,7 @@ use gix::ObjectId;
 
 use super::contents::{DescriptorFormat, Gathered};
 use super::failure::SourceError;
+use super::git::index::OnRecord;
 use super::imports::ImportPath;
 use super::links::LinkLimits;
 use super::listing::{FileListing, ListedFile};
@@ -79,6 +80,11 @@ pub(super) trait OpenSource: Send + Sync {
     /// `None` where that cannot be told without a look into the file.
     fn blobs(&self, _layout: &RootLayout, paths: &[&str]) -> Vec<Option<ObjectId>> {
         vec![None; paths.len()]
+    }
+
+    /// Git's index, to say later which files are still what it has on record now.
+    fn read_index(&self) -> Option<OnRecord> {
+        None
     }
 
     /// The names of Envoy's runtime guards that a program holds; `None` for all else.

@@ -16,6 +16,9 @@ pub struct ListedFile {
     pub path: String,
     /// The blob that it consists of; `None` where that takes a look into the file.
     pub blob: Option<ObjectId>,
+    /// Its size on disk, where git's index has it on record. Git may store a text with other line
+    /// ends, and then with another size.
+    pub size: Option<u32>,
 }
 
 impl ListedFile {

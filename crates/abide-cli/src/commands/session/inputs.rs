@@ -5,9 +5,12 @@ use std::cell::RefCell;
 use abide_lint::{
     Accepted, FeatureFile, Lock, OldTree, Options, Records, Report, RuleScope, Usage,
 };
-use abide_source::{LoadedTree, Progress, Source, load, load_both, load_old, load_older};
+use abide_source::{
+    KeptRun, LoadedTree, Progress, ReportCache, Source, load, load_both, load_old, load_older,
+};
 
 use super::plugins::run_plugins;
+use super::report_cache::{are_about_one_tree, open_report_cache};
 use super::request::{CheckAction, CheckRequest};
 use crate::commands::changed::{LoadedTrees, TreeChange};
 use crate::commands::fix::FixRun;
@@ -61,6 +64,12 @@ pub(in crate::commands) struct CheckInputs<'a> {
     pub(in crate::commands) accepted: Option<(Accepted, TextFile)>,
     pub(in crate::commands) instances: Instances,
     bump_command: String,
+    /// The reports of earlier runs, if this run may use them.
+    cache: Option<ReportCache>,
+    /// The report of an earlier run over the same texts, and the notes about what it read.
+    kept: Option<(Report, Vec<String>)>,
+    /// Those notes, if its report is used.
+    kept_notes: Option<Vec<String>>,
     /// Notes for the user, in the order of the work.
     pub(in crate::commands) notes: Vec<String>,
 }
@@ -170,7 +179,13 @@ impl<'a> CheckInputs<'a> {
         };
         let mut notes = Vec::new();
         let sources = CheckSources::open(request, source, &mut notes)?;
-        let trees = sources.load(request, &progress)?;
+        let cache = open_report_cache(request, &sources);
+        let (trees, kept) = match cache.as_ref().and_then(|it| it.find(&sources.new)) {
+            Some(KeptRun { loaded, report, notes }) => {
+                (LoadedTrees::whole(loaded, None), Some((report, notes)))
+            }
+            None => (sources.load(request, &progress)?, None),
+        };
         let released = match &sources.bump_against {
             Some(old) => Some(load_old(old, &sources.new, &trees.loaded.tree, &progress)?),
             None => None,
@@ -209,6 +224,9 @@ impl<'a> CheckInputs<'a> {
             accepted,
             instances,
             bump_command,
+            cache,
+            kept,
+            kept_notes: None,
             notes,
             plugin_troubles: RefCell::default(),
         })
@@ -254,6 +272,34 @@ impl<'a> CheckInputs<'a> {
             abide_lint::check(&self.trees.loaded.tree, &settings.config.policy, options);
         report.append(self.instances.judge(settings, options.as_of, options.accepted), 0);
         report
+    }
+
+    /// The report of an earlier run over the same texts, or else what this one finds.
+    pub(in crate::commands) fn recall_or_judge(&mut self) -> Result<Report, Error> {
+        match self.kept.take() {
+            Some((report, notes)) => {
+                (self.kept_notes, self.cache) = (Some(notes), None);
+                Ok(report)
+            }
+            None => self.judge_enough(),
+        }
+    }
+
+    /// Adds notes about what was read and judged, and keeps them with the report for later runs.
+    pub(in crate::commands) fn collect_notes_and_keep(
+        &mut self,
+        report: &Report,
+    ) -> Result<(), Error> {
+        if let Some(notes) = self.kept_notes.take() {
+            self.notes.extend(notes);
+            return Ok(());
+        }
+        let before = self.notes.len();
+        self.collect_notes()?;
+        if let Some(cache) = self.cache.as_ref().filter(|_| are_about_one_tree(self.options())) {
+            cache.keep(&self.trees.loaded, report, &self.notes[before..]);
+        }
+        Ok(())
     }
 
     /// Judges the part of the trees that was loaded, or the whole of them if a part is too little.

@@ -62,6 +62,8 @@ pub(crate) struct OnRecord {
     work: PathBuf,
     /// The folder, from the top.
     folder: String,
+    /// The folder of git that all worktrees share.
+    shared: PathBuf,
 }
 
 impl OnRecord {
@@ -70,12 +72,18 @@ impl OnRecord {
     pub(crate) fn below(folder: &Path) -> Option<OnRecord> {
         let checkout = Checkout::around(folder).filter(|it| !it.has_filters())?;
         let folder = make_relative(folder, &checkout.work)?;
-        Some(OnRecord { index: checkout.index().ok()?, work: checkout.work, folder })
+        let shared = checkout.repository.common_dir().to_owned();
+        Some(OnRecord { index: checkout.index().ok()?, work: checkout.work, folder, shared })
     }
 
-    /// The blob that a file on disk was checked out from, as far as can be told without a look into
-    /// it: `None` for every file that may have changed since. The path is relative to the folder.
-    pub(crate) fn unchanged_blob(&self, path: &str, found: Option<Stat>) -> Option<ObjectId> {
+    /// The folder of git that all worktrees share.
+    pub(crate) fn shared_folder(&self) -> &Path {
+        &self.shared
+    }
+
+    /// What a file on disk was checked out from, as far as can be told without a look into it:
+    /// `None` for every file that may have changed since. The path is relative to the folder.
+    pub(crate) fn find_unchanged(&self, path: &str, found: Option<Stat>) -> Option<RecordedText> {
         let options = stat::Options { use_nsec: true, ..stat::Options::default() };
         let path = join(&self.folder, path);
         let entry =
@@ -88,8 +96,18 @@ impl OnRecord {
             let found = Metadata::from_path_no_follow(&self.work.join(&path)).ok()?;
             Stat::from_fs(&found).ok().filter(|_| found.is_file())
         };
-        entry.stat.matches(&found.or_else(look)?, options).then_some(entry.id)
+        let is_same = entry.stat.matches(&found.or_else(look)?, options);
+        is_same.then_some(RecordedText { blob: entry.id, size: entry.stat.size })
     }
+}
+
+/// What git's index has on record of a text on disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RecordedText {
+    /// The blob that it was checked out from.
+    pub(crate) blob: ObjectId,
+    /// Its size on disk.
+    pub(crate) size: u32,
 }
 
 /// The facts that git's index would record of a regular file; `None` where the standard library
@@ -114,7 +132,7 @@ pub(crate) fn read_stat(found: &fs::Metadata) -> Option<Stat> {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn stat_of(_found: &fs::Metadata) -> Option<Stat> {
+pub(crate) fn read_stat(_found: &fs::Metadata) -> Option<Stat> {
     None
 }
 
