@@ -3,6 +3,7 @@
 mod check_plugin;
 mod compatibility;
 mod deprecation_policy;
+mod idle_settings;
 mod lint_policy;
 mod policy;
 mod preset;
@@ -12,6 +13,7 @@ pub use check_plugin::{CheckPlugin, PluginValue};
 pub use compatibility::Compatibility;
 pub(crate) use deprecation_policy::LastUse;
 pub use deprecation_policy::{DeprecationPolicy, Removal};
+pub(crate) use idle_settings::IdleReason;
 pub(crate) use lint_policy::LintPart;
 pub use lint_policy::LintPolicy;
 pub use policy::{

@@ -256,6 +256,7 @@ rules! {
     service_removed = "rules/service-removed.rs";
     service_renamed = "rules/service-renamed.rs";
     service_suffix_missing = "rules/service-suffix-missing.rs";
+    setting_without_effect = "rules/setting-without-effect.rs";
     settings_contradictory = "rules/settings-contradictory.rs";
     stable_depends_on_unstable = "rules/stable-depends-on-unstable.rs";
     standard_method_malformed = "rules/standard-method-malformed.rs";

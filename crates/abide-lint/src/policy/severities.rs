@@ -59,6 +59,35 @@ impl Levels {
         self.aliases.keys().chain(self.categories.keys()).copied()
     }
 
+    /// The keys that set a level.
+    pub(super) fn keys(&self) -> BTreeSet<&'static str> {
+        let groups = self.groups.keys().map(|it| it.name());
+        let categories = self.categories.values().map(|it| it.1);
+        let names = self.rules.keys().copied().chain(self.aliases.keys().copied());
+        names.chain(groups).chain(categories).collect()
+    }
+
+    /// The rules of other tools by which a key may decide about a rule: `None` for the rule itself.
+    pub(super) fn contexts_of(&self, key: &str, rule: RuleDefaults) -> Vec<Option<&'static str>> {
+        let is_own = key == rule.id && self.rules.contains_key(rule.id)
+            || key == rule.group.name() && self.groups.contains_key(&rule.group);
+        let is_of = |alias: &&'static str| {
+            *alias == key || self.categories.get(alias).is_some_and(|it| it.1 == key)
+        };
+        let aliases = rule.all_aliases().filter(is_of).map(Some);
+        aliases.chain(is_own.then_some(None)).collect()
+    }
+
+    /// Returns true if a key decides about a rule, of all keys here.
+    pub(super) fn is_decided_by(&self, key: &str, rule: RuleDefaults, alias: Option<&str>) -> bool {
+        self.of(rule, alias).is_some_and(|it| it.1 == key)
+    }
+
+    /// Returns true if any key decides about a rule.
+    pub(super) fn decides(&self, rule: RuleDefaults, alias: Option<&str>) -> bool {
+        self.of(rule, alias).is_some()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.rules.is_empty() && self.groups.is_empty() && self.named().next().is_none()
     }
@@ -241,6 +270,15 @@ impl Override {
             && (self.files.is_empty() || subject.path.is_some_and(holds))
     }
 
+    /// Returns true if it applies to every finding.
+    pub(super) fn is_unconditional(&self) -> bool {
+        self.packages.is_empty()
+            && self.files.is_empty()
+            && self.stabilities.is_empty()
+            && self.surfaces.is_empty()
+            && self.directions.is_empty()
+    }
+
     fn describe(&self) -> String {
         let globs: Vec<String> =
             self.packages.iter().map(|glob| format!("`{}`", glob.text())).collect();
@@ -334,6 +372,14 @@ impl Layers {
         let all = layer.overrides.iter().map(|it| &it.levels).chain([&layer.levels]);
         self.named.extend(all.flat_map(Levels::named));
         self.layers.push(IndexedLayer::of(layer));
+    }
+
+    /// The layer of `abide.toml` itself.
+    pub(super) fn find_own_layer(&self) -> Option<&Layer> {
+        let layers = self.layers.iter().rev().map(|it| &it.layer);
+        layers
+            .filter(|it| it.preset.is_none() && it.file.is_empty())
+            .find(|it| !it.places.is_empty() || !it.overrides.is_empty())
     }
 
     /// The layer of a preset alone, which says of each setting where it is from.

@@ -57,6 +57,14 @@ const ADVICE: &[(&str, Way)] = &[
         "give the chains a `filter_chain_match` that tells them apart",
         Person("what tells them apart is a decision"),
     ),
+    (
+        "delete it, or say in the override which packages it is for",
+        Person("which of both is meant is a decision"),
+    ),
+    (
+        "name the rules themselves, or set `directions` in `[breaking]`",
+        Person("which of both is meant is a decision"),
+    ),
     ("swap them, or leave the limit out", Person("which of both is meant is a decision")),
     (
         "add `typed_config` with the `@type` of the extension; it may hold nothing else",
