@@ -16,6 +16,7 @@ mod history;
 mod hook;
 mod instances;
 mod lived;
+mod releases;
 mod serving;
 mod timing;
 
@@ -47,7 +48,7 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Measure only these parts: `check`, `breaking`, `flatness`, `hash`, `history`, `editor`,
-    /// `instances`, `serving`, `growth`, or the name of a kind of input that `growth` doubles.
+    /// `releases`, `instances`, `serving`, `growth`, or the name of a kind of input that `growth` doubles.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
@@ -87,8 +88,8 @@ const HASHING: f64 = 0.5;
 const COMPARED: [&str; 3] = ["check", "build", "breaking"];
 
 /// The parts that measure Abide alone. `growth` can also be named by its kinds of input.
-const ALONE: [&str; 8] =
-    ["flatness", "hash", "hook", "history", "editor", "instances", "serving", "growth"];
+const ALONE: [&str; 9] =
+    ["flatness", "hash", "hook", "history", "releases", "editor", "instances", "serving", "growth"];
 
 /// Measures the named parts, or all, and prints the report; true if every goal is met.
 fn run_parts(
@@ -196,6 +197,9 @@ impl Bench {
         }
         if wanted("history") {
             met &= self.history(report, &envoy_types()?[1], &corpora::googleapis(paths)?)?;
+        }
+        if wanted("releases") {
+            met &= self.releases(report, &envoy_types()?[1])?;
         }
         if wanted("editor") {
             met &= self.editor(report, &corpora::googleapis(paths)?)?;
