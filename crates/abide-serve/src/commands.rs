@@ -7,6 +7,7 @@ mod conformance;
 mod follow;
 mod logs;
 mod serve;
+mod usage;
 mod versions;
 
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
         Some(Command::Conformance(args)) => conformance::conformance(&args),
         Some(Command::Ask(args)) => block_on_one_thread(ask::ask(&args))?,
         Some(Command::Versions(args)) => block_on_one_thread(versions::versions(&args))?,
+        Some(Command::Usage(args)) => block_on_one_thread(usage::usage(&args))?,
         Some(Command::Bootstrap(args)) => {
             logs::start("text");
             Ok(bootstrap(&args))

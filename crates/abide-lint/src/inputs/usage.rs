@@ -1,6 +1,6 @@
 //! Who uses which element, as the files say that `[usage] files` names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use jiff::civil::Date;
@@ -18,7 +18,7 @@ pub struct ElementUse {
     pub release: Option<String>,
     /// The last day of the use; `None` if it may be today.
     pub last: Option<Date>,
-    /// How often the client uses it.
+    /// How often the client uses it; 0 says that it does not, although it uses what is around.
     pub count: Option<u64>,
 }
 
@@ -27,6 +27,8 @@ pub struct ElementUse {
 pub struct Usage {
     /// By full name of the element, in the order of the files.
     uses: BTreeMap<String, Vec<ElementUse>>,
+    /// The elements that clients do not use, although they use what is around.
+    unused: BTreeSet<(String, String)>,
 }
 
 impl Usage {
@@ -35,7 +37,10 @@ impl Usage {
         let mut usage = Usage::default();
         for each in uses {
             let name = each.element.trim_start_matches('.').to_owned();
-            usage.uses.entry(name).or_default().push(each);
+            match each.count {
+                Some(0) => drop(usage.unused.insert((name, each.client))),
+                _ => usage.uses.entry(name).or_default().push(each),
+            }
         }
         usage
     }
@@ -57,12 +62,21 @@ impl Usage {
             let around = &element[..end];
             for each in self.uses.get(around).into_iter().flatten() {
                 let is_other = |inner: &ElementUse| inner.client != each.client;
-                if self.iter_inside(around).all(is_other) {
+                if self.iter_inside(around).all(is_other) && !self.leaves_out(each, element, end) {
                     add_use(&mut users, each);
                 }
             }
         }
         users.into_values().collect()
+    }
+
+    /// Returns true if a client that uses what is around does not use an element, or what is between
+    /// both: `end` is where the name of what is around ends.
+    fn leaves_out(&self, each: &ElementUse, element: &str, end: usize) -> bool {
+        let inner = element[end + 1..].match_indices('.').map(|it| end + 1 + it.0);
+        inner
+            .chain([element.len()])
+            .any(|end| self.unused.contains(&(element[..end].to_owned(), each.client.clone())))
     }
 
     /// The uses of what is declared inside an element.
@@ -133,6 +147,11 @@ mod tests {
         assert_eq!(clients(&usage, "acme.v1"), ["other", "precise", "whole"]);
         assert_eq!(clients(&usage, "acme.v1.Use"), Vec::<String>::new());
         assert_eq!(clients(&usage, ""), Vec::<String>::new());
+        let none = ElementUse { count: Some(0), ..using("acme.v1.User.mail", "whole") };
+        let usage = Usage::new([using("acme.v1.User", "whole"), none]);
+        assert_eq!(clients(&usage, "acme.v1.User.mail"), Vec::<String>::new());
+        assert_eq!(clients(&usage, "acme.v1.User.name"), ["whole"]);
+        assert_eq!(clients(&usage, "acme.v1.User"), ["whole"]);
     }
 
     #[test]

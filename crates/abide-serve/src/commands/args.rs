@@ -8,6 +8,7 @@ use clap::{Args as Group, Parser, Subcommand};
 
 use super::ask::AskArgs;
 use super::conformance::ConformanceArgs;
+use super::usage::UsageArgs;
 use super::versions::VersionsArgs;
 use crate::clients::ExpectArgs;
 use crate::duration::parse_seconds;
@@ -45,6 +46,7 @@ pub(crate) enum Command {
     Ask(AskArgs),
     Conformance(ConformanceArgs),
     Versions(VersionsArgs),
+    Usage(UsageArgs),
     Bootstrap(BootstrapArgs),
     Restarter(RestarterArgs),
     ShutdownManager(ManagerArgs),
