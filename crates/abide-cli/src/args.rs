@@ -154,6 +154,10 @@ pub(crate) struct HistoryArgs {
     /// appeared, was deprecated, was disallowed by default, and was removed
     #[arg(long)]
     pub(crate) fields: bool,
+    /// Judge each release, a tag that matches PATTERN, against all releases before it, instead of
+    /// each commit against the one before
+    #[arg(long, value_name = "PATTERN", conflicts_with_all = ["fields", "since"])]
+    pub(crate) every: Option<String>,
     /// The format of the history
     #[arg(long, value_name = "FORMAT", default_value = "human", value_parser = parse_format(HISTORIES))]
     pub(crate) format: &'static HistoryFormat,

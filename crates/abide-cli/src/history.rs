@@ -8,6 +8,7 @@ mod element_history;
 mod judge;
 mod package_history;
 mod record;
+mod releases;
 mod tree_state;
 
 use std::collections::BTreeSet;
@@ -25,6 +26,7 @@ use self::judge::{JudgedStep, collect_facts, compare_step};
 use self::package_history::PackageTracker;
 pub(crate) use self::package_history::{PackageRow, PackageVerdict};
 use self::record::Records;
+pub(crate) use self::releases::{ReleaseRow, judge_releases};
 use self::tree_state::{StepChanges, TreeState};
 use crate::error::Error;
 
@@ -40,12 +42,29 @@ pub(crate) struct TreeHistory {
     pub(crate) commits: Vec<CommitRow>,
     /// The lives of all elements, if they are asked.
     pub(crate) lives: Option<Vec<ElementHistory>>,
+    /// The releases, each judged against all before it, if they are asked for.
+    pub(crate) releases: Option<Vec<ReleaseRow>>,
     /// The number of commits that were walked, including those that did not change the tree.
     pub(crate) walked: usize,
     /// Notes for the user, one phrase each.
     pub(crate) notes: Vec<String>,
     /// Objects that could not be read, one phrase each. The rest of the history is here.
     pub(crate) losses: Vec<String>,
+}
+
+impl TreeHistory {
+    /// The history of releases alone.
+    pub(crate) fn of_releases(releases: Vec<ReleaseRow>) -> TreeHistory {
+        TreeHistory {
+            folder: String::new(),
+            commits: Vec::new(),
+            lives: None,
+            releases: Some(releases),
+            walked: 0,
+            notes: Vec::new(),
+            losses: Vec::new(),
+        }
+    }
 }
 
 /// The changes of one commit.
@@ -193,6 +212,7 @@ pub(crate) fn walk_commits(
         folder: timeline.top().to_owned(),
         commits,
         lives,
+        releases: None,
         walked: total,
         notes: timeline.notes.iter().cloned().chain(counted).chain(records.note()).collect(),
         losses: cursor.losses(),

@@ -26,6 +26,7 @@ mod markup;
 mod owner_list;
 mod plan_report;
 mod prose;
+mod release_history;
 mod rule_counts;
 mod rule_examples;
 mod rule_list;

@@ -128,6 +128,7 @@ Examples:
   abide history --path proto/acme/user
   abide history --format html --output history.html
   abide history --fields                 when each field appeared, and when it was removed
+  abide history --every 'v*'             what each release breaks of all releases before it
 
 Exit status: 0 if the history was shown, even if it has breaks; 2 if abide could not do its work, \
 or only a part of it because objects are missing.";

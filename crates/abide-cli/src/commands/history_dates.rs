@@ -24,6 +24,7 @@ pub(super) fn from_history(
         path: tree.source.clone(),
         import_path: tree.import_path.clone(),
         fields: false,
+        every: None,
         format: &HISTORIES[0],
     };
     let (timeline, focus) = settings.open_timeline(&args)?;

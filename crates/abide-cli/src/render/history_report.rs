@@ -8,6 +8,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use super::context::{Style, write_styled};
 use super::element_lives;
 use super::json_object::insert;
+use super::release_history;
 use crate::history::{CommitRow, PackageRow, PackageVerdict, TreeHistory, VerdictReason};
 
 mod page;
@@ -29,6 +30,9 @@ fn shorten_id(id: &str) -> &str {
 
 /// The table: the newest commit first, with its packages below it.
 pub(super) fn render_human(history: &TreeHistory, style: Style) -> Vec<u8> {
+    if let Some(releases) = &history.releases {
+        return release_history::render_human(releases, style);
+    }
     if let Some(lives) = &history.lives {
         return element_lives::render_human(lives, element_lives::EARLIER, style).into_bytes();
     }
@@ -190,6 +194,9 @@ fn render_total(history: &TreeHistory) -> String {
 
 /// JSON Lines: the oldest commit first, each followed by its packages, then the summary.
 pub(super) fn render_json(history: &TreeHistory, _: Style) -> Vec<u8> {
+    if let Some(releases) = &history.releases {
+        return release_history::render_json(releases);
+    }
     if let Some(lives) = &history.lives {
         return element_lives::render_json(lives).into_bytes();
     }

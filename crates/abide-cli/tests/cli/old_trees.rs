@@ -134,6 +134,43 @@ fn without_a_match_the_error_names_the_tags() {
 }
 
 #[test]
+fn history_judges_each_release_against_all_before_it() {
+    let folder = tagged(&[
+        ("v1.0.0", "  string name = 1;\n  string mail = 2;\n"),
+        ("v1.1.0", "  string name = 1;\n  string mail = 2;\n"),
+        ("v1.10.0", "  string name = 1;\n"),
+        ("v1.11.0", "  string name = 1;\n  int32 mail = 2;\n"),
+    ]);
+    let folder = folder.path();
+    let run = |format: &str| abide(folder, &["history", "--every", "v*", "--format", format]);
+    let ran = run("json");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let rows = ran.json();
+    let releases = rows.iter().filter(|it| it["kind"] == "release");
+    let errors: Vec<(&str, u64)> = releases
+        .map(|it| (it["release"].as_str().unwrap(), it["errors"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(errors, [("v1.0.0", 0), ("v1.1.0", 0), ("v1.10.0", 1), ("v1.11.0", 1)]);
+    let last = rows.iter().rfind(|it| it["kind"] == "finding").unwrap();
+    assert_eq!(last["element"], "acme.user.v1.User.mail");
+    // The release just before it has no such field.
+    assert_eq!(last["baselines"], serde_json::json!(["v1.0.0", "v1.1.0"]));
+    let text = run("human").text();
+    assert!(text.starts_with("v1.11.0 2023-11-1"), "{text}");
+    assert!(text.contains("(breaks v1.0.0, v1.1.0)"), "{text}");
+    assert!(text.ends_with("4 releases: 2 errors, 0 warnings\n"), "{text}");
+    for (args, says) in [
+        (&["history", "--every", "x*"][..], "`v1.11.0`"),
+        (&["history", "--every", "v*", "--format", "html"], "--format human"),
+        (&["history", "--every", "v*", "--fields"], "cannot be used with"),
+    ] {
+        let ran = abide(folder, args);
+        assert_eq!(ran.status, 2, "{}", ran.text());
+        assert!(ran.stderr.contains(says), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn abide_toml_lists_old_trees_and_the_newest_counts_for_the_bump() {
     let folder = two_steps();
     let folder = folder.path();
