@@ -17,7 +17,9 @@ fn the_linter_depends_on_no_async_runtime() {
     };
     let has = |tree: &str, name: &str| tree.lines().any(|it| it.split(' ').next() == Some(name));
     let linter = tree("abide-cli");
-    for name in ["tokio", "tonic", "hyper", "async-std", "smol", "abide-xds", "abide-serve"] {
+    for name in
+        ["tokio", "tonic", "hyper", "async-std", "smol", "abide-xds", "abide-serve", "abide-remote"]
+    {
         assert!(!has(&linter, name), "`abide` depends on {name}");
     }
     assert!(has(&linter, "abide-schema"), "this test reads the tree");

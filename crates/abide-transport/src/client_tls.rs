@@ -8,9 +8,9 @@ use clap::Args as Group;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::error::TransportError;
 use crate::tls::{read_certificates, read_key, read_roots};
@@ -20,16 +20,16 @@ use crate::tls::{read_certificates, read_key, read_roots};
 pub struct ClientTlsArgs {
     /// A file with the authorities that may have signed the certificate of the server
     #[arg(long, value_name = "FILE")]
-    ca: Option<PathBuf>,
+    pub ca: Option<PathBuf>,
     /// A file with a certificate to show
     #[arg(long, value_name = "FILE", requires = "key")]
-    cert: Option<PathBuf>,
+    pub cert: Option<PathBuf>,
     /// A file with the key of that certificate
     #[arg(long, value_name = "FILE", requires = "cert")]
-    key: Option<PathBuf>,
+    pub key: Option<PathBuf>,
     /// The name in the certificate of the server, if that is not its host
     #[arg(long, value_name = "NAME")]
-    server_name: Option<String>,
+    pub server_name: Option<String>,
 }
 
 impl ClientTlsArgs {
@@ -46,16 +46,16 @@ pub struct ClientTls {
 }
 
 impl ClientTls {
-    /// Reads the files that the arguments name.
+    /// Reads the files that the arguments name, to speak `protocol` inside: `h2` or `http/1.1`. If no
+    /// authority is named, those of the system count.
     ///
     /// # Errors
     /// A file that cannot be read, or is not what it should be, and a missing authority.
-    pub fn open(args: &ClientTlsArgs) -> Result<ClientTls, TransportError> {
-        let Some(ca) = &args.ca else {
-            let message = "name who signed the certificate of the server: `--ca FILE`";
-            return Err(TransportError::Options(message.to_owned()));
-        };
-        let roots = read_roots(ca)?;
+    pub fn open(
+        args: &ClientTlsArgs,
+        protocol: &'static [u8],
+    ) -> Result<ClientTls, TransportError> {
+        let roots = args.ca.as_deref().map_or_else(read_system_roots, read_roots)?;
         let config = ClientConfig::builder_with_provider(Arc::new(default_provider()));
         let config = config.with_safe_default_protocol_versions();
         let config = config.map_err(|error| TransportError::Tls(error.to_string()))?;
@@ -67,9 +67,13 @@ impl ClientTls {
                 let config = config.with_client_auth_cert(shown, own);
                 config.map_err(|error| TransportError::cannot_use(cert, error))?
             }
-            _ => config.with_no_client_auth(),
+            (None, None) => config.with_no_client_auth(),
+            _ => {
+                let message = "a certificate and its key belong together: name both";
+                return Err(TransportError::Options(message.to_owned()));
+            }
         };
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![protocol.to_vec()];
         Ok(ClientTls { config: Arc::new(config), server_name: args.server_name.clone() })
     }
 
@@ -88,4 +92,17 @@ impl ClientTls {
         let name = ServerName::try_from(name).map_err(io::Error::other)?;
         TlsConnector::from(Arc::clone(&self.config)).connect(name, stream).await
     }
+}
+
+/// Reads the authorities that the system trusts.
+fn read_system_roots() -> Result<RootCertStore, TransportError> {
+    let mut roots = RootCertStore::empty();
+    // Systems have some that nobody can read any more.
+    let _ = roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        let message = "this system trusts no authority: name who signed the certificate of the \
+                       server with `--ca FILE`";
+        return Err(TransportError::Options(message.to_owned()));
+    }
+    Ok(roots)
 }

@@ -7,6 +7,7 @@ mod encoding;
 mod error;
 mod http_client;
 mod memory_budget;
+pub mod reflection;
 mod requests;
 mod tls;
 mod unix_socket;

@@ -75,7 +75,11 @@ impl AskArgs {
     /// The TLS to speak, if any.
     fn client_tls(&self) -> Result<Option<ClientTls>, Error> {
         match self.target.has_tls {
-            true => Ok(Some(ClientTls::open(&self.tls)?)),
+            true if self.tls.ca.is_none() => {
+                let message = "name who signed the certificate of the server: `--ca FILE`";
+                Err(Error::Argument(message.to_owned()))
+            }
+            true => Ok(Some(ClientTls::open(&self.tls, b"http/1.1")?)),
             false if self.tls.is_given() => {
                 let message = "`--ca` and `--cert` are for `--target https://HOST:PORT`";
                 Err(Error::Argument(message.to_owned()))

@@ -4,8 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use abide_schema::{Element, FileDecl, FileId, SourceFile, Tree, encode_file, set_files};
+use abide_transport::reflection::{
+    Answer, ErrorResponse, ExtensionNumberResponse, FileDescriptorResponse, ListServiceResponse,
+    PATHS, Question, ServerReflectionRequest, ServerReflectionResponse, ServiceResponse,
+};
 use hyper::body::Incoming;
-use prost::{Message, Oneof};
 use tokio::sync::mpsc;
 use tonic::{Code, Status};
 
@@ -64,100 +67,9 @@ fn declare(service: &str, methods: &[ServedMethod]) -> String {
     )
 }
 
-/// Both versions have the same messages.
-#[derive(Clone, PartialEq, Message)]
-pub(super) struct ServerReflectionRequest {
-    #[prost(string, tag = "1")]
-    host: String,
-    #[prost(oneof = "Question", tags = "3, 4, 5, 6, 7")]
-    question: Option<Question>,
-}
-
-#[derive(Clone, PartialEq, Oneof)]
-enum Question {
-    #[prost(string, tag = "3")]
-    FileByFilename(String),
-    #[prost(string, tag = "4")]
-    FileContainingSymbol(String),
-    #[prost(message, tag = "5")]
-    FileContainingExtension(ExtensionRequest),
-    #[prost(string, tag = "6")]
-    AllExtensionNumbersOfType(String),
-    #[prost(string, tag = "7")]
-    ListServices(String),
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ExtensionRequest {
-    #[prost(string, tag = "1")]
-    containing_type: String,
-    #[prost(int32, tag = "2")]
-    extension_number: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ServerReflectionResponse {
-    #[prost(string, tag = "1")]
-    valid_host: String,
-    #[prost(message, optional, tag = "2")]
-    original_request: Option<ServerReflectionRequest>,
-    #[prost(oneof = "Answer", tags = "4, 5, 6, 7")]
-    answer: Option<Answer>,
-}
-
-#[derive(Clone, PartialEq, Oneof)]
-enum Answer {
-    #[prost(message, tag = "4")]
-    Files(FileDescriptorResponse),
-    #[prost(message, tag = "5")]
-    ExtensionNumbers(ExtensionNumberResponse),
-    #[prost(message, tag = "6")]
-    Services(ListServiceResponse),
-    #[prost(message, tag = "7")]
-    Error(ErrorResponse),
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct FileDescriptorResponse {
-    #[prost(bytes = "vec", repeated, tag = "1")]
-    file_descriptor_proto: Vec<Vec<u8>>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ExtensionNumberResponse {
-    #[prost(string, tag = "1")]
-    base_type_name: String,
-    #[prost(int32, repeated, tag = "2")]
-    extension_number: Vec<i32>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ListServiceResponse {
-    #[prost(message, repeated, tag = "1")]
-    service: Vec<ServiceResponse>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ServiceResponse {
-    #[prost(string, tag = "1")]
-    name: String,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ErrorResponse {
-    #[prost(int32, tag = "1")]
-    error_code: i32,
-    #[prost(string, tag = "2")]
-    error_message: String,
-}
-
 /// Returns true if the reflection service has its stream at a path.
 pub(super) fn is_reflection(path: &str) -> bool {
-    matches!(
-        path,
-        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
-            | "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
-    )
+    PATHS.contains(&path)
 }
 
 /// Answers one client until either side ends the stream. A file is sent with all that it imports, and

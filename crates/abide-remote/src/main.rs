@@ -1,0 +1,5 @@
+//! The binary `abide-remote`.
+
+fn main() -> std::process::ExitCode {
+    abide_remote::main()
+}
