@@ -3,7 +3,6 @@
 mod buf;
 mod buf_rules;
 pub(crate) mod host;
-mod host_process;
 mod launcher;
 mod messages;
 mod pluginrpc;

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::bytes::{ByteReader, ByteWriter};
-use crate::load::LoadedTree;
+use crate::load::{LeftOut, LoadedTree};
 use crate::source::{ListedFile, OnRecord, Source};
 use crate::write;
 use encoding::{decode, encode, iter_locations};
@@ -315,6 +315,7 @@ impl KeptBytes {
             unreadable: Vec::new(),
             notes: Vec::new(),
             unresolved: HashMap::new(),
+            left_out: LeftOut::default(),
         };
         are_within.then_some(KeptRun { loaded, report, notes })
     }

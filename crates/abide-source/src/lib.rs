@@ -11,6 +11,7 @@ mod kept;
 mod load;
 mod named_files;
 pub mod printable;
+mod program_call;
 mod progress;
 pub mod runtime_disk;
 mod source;
@@ -22,10 +23,11 @@ pub use bases::{LoadedConfig, OutsideBase};
 pub use error::{LoadError, NamedFileError};
 pub use kept::{KeptRun, ReportCache};
 pub use load::{
-    ChangedFiles, ChangedRecords, LoadedTree, ParsedFiles, Reached, load, load_beside, load_both,
-    load_changed, load_if_any, load_old, load_older, parse_old, parse_tree,
+    ChangedFiles, ChangedRecords, LeftOut, LoadedTree, ParsedFiles, Reached, load, load_beside,
+    load_both, load_changed, load_if_any, load_old, load_older, parse_old, parse_tree,
 };
 pub use named_files::{NamedFile, read_named_files};
+pub use program_call::{CallError, CallLimits, CallOutput, call_program};
 pub use progress::Progress;
 pub use source::*;
 pub use steps::{read_built_in_steps, read_steps};

@@ -4,6 +4,7 @@ mod changed;
 mod importable;
 mod outlines;
 mod outside;
+mod running;
 mod unparsed;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -25,6 +26,7 @@ use crate::source::{Contents, DescriptorFormat, ReadProblem, Source, SourceError
 use crate::write;
 
 pub use changed::{ChangedFiles, ChangedRecords, Reached};
+pub use running::LeftOut;
 
 /// A linked tree, with what could not be read.
 pub struct LoadedTree {
@@ -39,6 +41,8 @@ pub struct LoadedTree {
     /// The texts on disk of files with a merge conflict in what they record, of which both sides
     /// count, by the names that reports use.
     pub unresolved: HashMap<Arc<str>, FileText>,
+    /// If it is an API that runs: what was not compared, because only one side knows it.
+    pub left_out: LeftOut,
 }
 
 /// Reads, parses and links a source, with the files it imports.
@@ -93,8 +97,8 @@ pub fn load_changed<'a>(
     files.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
     progress.begin_step(format!("linking {} files", files.len()));
     let files = with_imports(source, files, &KnownFiles::of(&known))?;
-    let (name, unreadable, notes) = (source.name().to_owned(), Vec::new(), Vec::new());
-    let parsed = ParsedFiles { files, name, unreadable, notes, unresolved: HashMap::new() };
+    let name = source.name().to_owned();
+    let parsed = ParsedFiles { files, name, ..ParsedFiles::default() };
     importable::with_declaring(source, parsed.link_loaded(|files| Tree::link_again(files, tree)))
 }
 
@@ -106,7 +110,10 @@ pub fn load_old(
     progress: &Progress,
 ) -> Result<LoadedTree, LoadError> {
     let known: Vec<Arc<FileDecl>> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
-    let parsed = parse_old(old, new, &known, progress)?;
+    let mut parsed = parse_old(old, new, &known, progress)?;
+    if old.is_running() {
+        running::leave_out_of_old(&mut parsed, &known);
+    }
     progress.begin_step(format!("linking {} files", parsed.files.len()));
     Ok(parsed.link_loaded(|files| Tree::link_beside(files, tree)))
 }
@@ -127,8 +134,9 @@ pub fn load_both(
 ) -> Result<(LoadedTree, LoadedTree), LoadError> {
     progress.begin_step("reading");
     let mut parsed_new = parse_contents(new, new.read_new(old)?, &[], progress)?;
-    let parsed_old = parse_old(old, new, &parsed_new.files, progress)?;
+    let mut parsed_old = parse_old(old, new, &parsed_new.files, progress)?;
     parsed_new.keep_unreadable(&parsed_old);
+    running::leave_out_unknown((&mut parsed_old, old), (&mut parsed_new, new));
     let count = parsed_new.files.len() + parsed_old.files.len();
     progress.begin_step(format!("linking {count} files"));
     let (new_tree, old_tree) = Tree::link_both(parsed_new.files.clone(), parsed_old.files.clone());
@@ -157,6 +165,10 @@ pub fn load_older(
         let contents = source.read_old(&loaded.texts)?;
         let mut parsed = parse_contents(source, contents, &loaded.files, progress)?;
         unparsed::read_as_last_parsed(source, &mut parsed);
+        if source.is_running() {
+            let whole: Vec<_> = new.1.files().map(|it| Arc::clone(it.shared_decl())).collect();
+            running::leave_out_of_old(&mut parsed, &whole);
+        }
         progress.begin_step(format!("linking {} files", parsed.files.len()));
         loaded.add(source, &parsed.files);
         let beside = older.last().map(|it| &it.tree).or(newest.map(|it| it.1)).unwrap_or(new.1);
@@ -213,6 +225,7 @@ pub fn parse_tree(
 }
 
 /// A source whose files are parsed but not linked.
+#[derive(Default)]
 pub struct ParsedFiles {
     /// Its files, with those they import.
     pub files: Vec<Arc<FileDecl>>,
@@ -221,6 +234,7 @@ pub struct ParsedFiles {
     pub unreadable: Vec<ReadProblem>,
     notes: Vec<String>,
     unresolved: HashMap<Arc<str>, FileText>,
+    left_out: LeftOut,
 }
 
 impl ParsedFiles {
@@ -243,8 +257,8 @@ impl ParsedFiles {
     }
 
     fn link_loaded(self, link: impl FnOnce(Vec<Arc<FileDecl>>) -> Tree) -> LoadedTree {
-        let ParsedFiles { files, name, unreadable, notes, unresolved } = self;
-        LoadedTree { tree: link(files), name, unreadable, notes, unresolved }
+        let ParsedFiles { files, name, unreadable, notes, unresolved, left_out } = self;
+        LoadedTree { tree: link(files), name, unreadable, notes, unresolved, left_out }
     }
 }
 
@@ -276,9 +290,9 @@ fn parse_contents(
             progress.begin_step(format!("parsing {} files", files.len()));
             (parse(known.find(files)), problems, notes)
         }
-        Contents::DescriptorSet { bytes, format } => {
+        Contents::DescriptorSet { bytes, format, notes } => {
             progress.begin_step("reading the descriptor set");
-            (read_descriptors(source, bytes, format)?, Vec::new(), Vec::new())
+            (read_descriptors(source, bytes, format)?, Vec::new(), notes)
         }
     };
     let mut notes = notes;
@@ -290,7 +304,8 @@ fn parse_contents(
         ));
     }
     let files = with_imports(source, files, &known)?;
-    Ok(ParsedFiles { files, name: source.name().to_owned(), unreadable, notes, unresolved })
+    let (name, left_out) = (source.name().to_owned(), LeftOut::default());
+    Ok(ParsedFiles { files, name, unreadable, notes, unresolved, left_out })
 }
 
 /// Resolves merge conflicts in what files record of their versions. Returns the texts as they were.

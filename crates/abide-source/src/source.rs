@@ -24,6 +24,7 @@ mod paths;
 mod program;
 mod remote;
 mod roots;
+mod server;
 mod single_file;
 mod spec;
 mod subset;
@@ -69,6 +70,7 @@ pub use links::LinkLimits;
 pub use listing::{FileListing, ListedFile};
 pub use mounts::{ImportMount, MountedFiles};
 pub use paths::{canonicalize, home_by_package, join, normalize_lexically};
+pub use server::is_server;
 pub use spec::SourceOptions;
 pub use spec::get_subdir;
 pub use text_cache::TextCache;
@@ -96,6 +98,7 @@ const KINDS: &[SourceKind] = &[
     descriptors::KIND,
     archive::KIND,
     program::KIND,
+    server::KIND,
 ];
 
 /// Describes every kind of source for the help of commands: the lines of each kind.
@@ -156,6 +159,8 @@ pub struct Source {
     focus: Vec<String>,
     /// The text of one file, which is not that on disk.
     typed: Option<(String, FileText)>,
+    /// True if a descriptor set is what a server says of itself.
+    is_reflected: bool,
     /// The only part of the tree to compare, if a part of another tree is judged.
     part: Option<ComparedSubset>,
     notes: Vec<String>,
@@ -184,9 +189,21 @@ impl Source {
         let OpenedSource { source, layout, imports, notes } = (kind.open)(&asked, layout)?;
         let name = name.to_owned();
         let focus = Vec::new();
-        let (typed, part) = (None, None);
+        let (typed, part, is_reflected) = (None, None, false);
         let prefix = options.import_prefix.to_owned();
-        Ok(Source { open: source, layout, imports, prefix, links, focus, typed, part, notes, name })
+        Ok(Source {
+            open: source,
+            layout,
+            imports,
+            prefix,
+            links,
+            focus,
+            typed,
+            is_reflected,
+            part,
+            notes,
+            name,
+        })
     }
 
     /// The kind of what is on disk at the path that is asked for.
@@ -221,6 +238,17 @@ impl Source {
         self.focus = focus.to_owned();
         self.name = name.to_owned();
         self
+    }
+
+    /// Takes a descriptor set for what a server says of itself. Whatever has texts stays what it is.
+    pub fn as_running(mut self) -> Source {
+        self.is_reflected = !self.has_texts() && !self.is_archive();
+        self
+    }
+
+    /// Returns true if it is an API that runs, of which only what is used is shown.
+    pub fn is_running(&self) -> bool {
+        self.is_reflected || self.open.is_running()
     }
 
     /// Takes this text for the one of a file of the tree, whether or not there is one on disk.
@@ -331,8 +359,8 @@ impl Source {
     fn build_contents(&self, reading: SourceData) -> Result<Contents, SourceError> {
         let mut gathered = match reading {
             SourceData::Files(gathered) => gathered,
-            SourceData::DescriptorSet { bytes, format } => {
-                return Ok(Contents::DescriptorSet { bytes, format });
+            SourceData::DescriptorSet { bytes, format, notes } => {
+                return Ok(Contents::DescriptorSet { bytes, format, notes });
             }
         };
         if let Some((display, text)) = &self.typed {

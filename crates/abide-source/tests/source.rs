@@ -767,7 +767,7 @@ fn descriptor_sets_keep_their_format() {
     let open = |name: &str| {
         let source = Source::open(Some(name), &SourceOptions::new(folder.path())).unwrap();
         match source.read().unwrap() {
-            Contents::DescriptorSet { bytes, format } => (bytes, format),
+            Contents::DescriptorSet { bytes, format, .. } => (bytes, format),
             Contents::Files { .. } => panic!("files"),
         }
     };

@@ -2,27 +2,32 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use abide_lint::{CheckPlugin, DescriptorPlace, PluginAnnotation, PluginValue};
 use abide_schema::value::Message;
 use abide_schema::{Tree, encode_file};
+use abide_source::{CallError, CallLimits, call_program};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::host_process::{ProcessError, call};
 use super::messages::ProtocolMessages;
 
 const CHECK: &str = "/buf.plugin.check.v1.CheckService/Check";
 const LIST_RULES: &str = "/buf.plugin.check.v1.CheckService/ListRules";
 /// The most pages of rules.
 const MAX_PAGES: usize = 100;
+/// The limits of one call. Programs in Go reserve much more memory than they use.
+const LIMITS: CallLimits =
+    CallLimits { time: Duration::from_secs(120), answer: 64 << 20, memory: Some(8 << 30) };
 
 /// What is wrong with a plugin.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PluginError {
     #[error(transparent)]
-    Process(#[from] ProcessError),
+    Process(#[from] CallError),
     #[error("it does not speak PluginRPC version 1: {0}")]
     Protocol(String),
     #[error("it has no procedure `{0}`")]
@@ -75,6 +80,24 @@ pub(crate) fn run_plugin(
             false => Err(PluginError::NotAsked(it.rule)),
         })
         .collect()
+}
+
+/// Calls the program of a plugin and returns what it writes to standard output.
+fn call(
+    folder: &Path,
+    command: &[String],
+    args: &[&str],
+    input: Vec<u8>,
+) -> Result<Vec<u8>, CallError> {
+    let (program, first) = command.split_first().map_or(("", &[][..]), |(it, rest)| (it, rest));
+    // A name alone is looked up in PATH.
+    let program = match program.contains('/') {
+        true => folder.join(program),
+        false => program.into(),
+    };
+    let mut command = Command::new(program);
+    command.args(first).args(args).current_dir(folder);
+    Ok(call_program(command, input, &LIMITS)?.stdout)
 }
 
 /// A plugin that speaks the protocol.

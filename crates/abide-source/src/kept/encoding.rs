@@ -120,6 +120,7 @@ fn read_finding(bytes: &mut ByteReader<'_>) -> Option<Finding> {
         releases: Vec::new(),
         baselines: Vec::new(),
         users: Vec::new(),
+        behind: None,
         change: None,
         exception: bytes.read_option(read_exception)?.map(Box::new),
     })

@@ -1,6 +1,6 @@
 //! Finds what changed between two trees of one repository, and loads only what that concerns.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 use std::sync::Arc;
 
@@ -325,16 +325,14 @@ impl<'s> ChangedFiles<'s> {
         let now = ParsedFiles {
             files: with_imports(new, now, &KnownFiles::of(&[]))?,
             name: new.name().to_owned(),
-            unreadable: Vec::new(),
             notes: new_notes.iter().chain(&*note).cloned().collect(),
-            unresolved: HashMap::new(),
+            ..ParsedFiles::default()
         };
         let before = ParsedFiles {
             files: with_imports(old, before, &KnownFiles::of(&now.files))?,
             name: old.name().to_owned(),
-            unreadable: Vec::new(),
             notes: old_notes.clone(),
-            unresolved: HashMap::new(),
+            ..ParsedFiles::default()
         };
         progress.begin_step(format!("linking {} files", now.files.len() + before.files.len()));
         let (tree, old_tree) = Tree::link_both(now.files.clone(), before.files.clone());

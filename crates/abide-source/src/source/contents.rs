@@ -32,6 +32,8 @@ pub enum Contents {
         bytes: Vec<u8>,
         /// The encoding of the set.
         format: DescriptorFormat,
+        /// Notes for the user about what the set lacks, one phrase each.
+        notes: Vec<String>,
     },
 }
 

@@ -43,7 +43,7 @@ struct DescriptorSet {
 impl OpenSource for DescriptorSet {
     fn read(&self, _layout: &RootLayout, name: &str) -> Result<SourceData, SourceError> {
         let (bytes, format) = read(self.file.as_deref(), name)?;
-        Ok(SourceData::DescriptorSet { bytes, format })
+        Ok(SourceData::DescriptorSet { bytes, format, notes: Vec::new() })
     }
 }
 

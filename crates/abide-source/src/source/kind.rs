@@ -58,7 +58,7 @@ pub(super) struct OpenedSource {
 /// The data that an open source gives when it is read.
 pub(super) enum SourceData {
     Files(Gathered),
-    DescriptorSet { bytes: Vec<u8>, format: DescriptorFormat },
+    DescriptorSet { bytes: Vec<u8>, format: DescriptorFormat, notes: Vec<String> },
 }
 
 /// An open source. What a kind has not, it leaves out.
@@ -162,6 +162,11 @@ pub(super) trait OpenSource: Send + Sync {
     /// A file by its path on disk that a sparse checkout leaves out.
     fn find_left_out(&self, _path: &Path) -> Option<FileText> {
         None
+    }
+
+    /// Returns true if it is an API that runs, of which only what is used is shown.
+    fn is_running(&self) -> bool {
+        false
     }
 
     /// Returns true if it is an archive, which holds the settings of its tree.

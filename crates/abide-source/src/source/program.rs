@@ -94,7 +94,10 @@ impl OpenSource for Program {
                 "no descriptors are compiled into this program: it may use the lite runtime of \
                  protobuf, or be packed. Name the protos that it was built from",
             )),
-            (_, bytes) => Ok(SourceData::DescriptorSet { bytes, format: DescriptorFormat::Binary }),
+            (_, bytes) => {
+                let format = DescriptorFormat::Binary;
+                Ok(SourceData::DescriptorSet { bytes, format, notes: Vec::new() })
+            }
         }
     }
 

@@ -9,15 +9,14 @@ use super::descriptors::has_set_name;
 const FETCHED: &str = "baseline";
 
 /// Says what to run instead, if a source is on another machine: an archive, a descriptor set, a
-/// repository, a module of a registry or a server.
+/// repository or a module of a registry.
 pub(super) fn advise_on_remote(name: &str) -> Option<String> {
     let url = name.strip_prefix("git:").filter(|it| is_url(it)).unwrap_or(name);
     if !is_remote(url) {
         return None;
     }
     let (address, options) = url.split_once('#').unwrap_or((url, ""));
-    let step = advise_on_server(address)
-        .or_else(|| advise_on_module(address))
+    let step = advise_on_module(address)
         .or_else(|| advise_on_file(address, options))
         .unwrap_or_else(|| advise_on_repository(address, options));
     Some(format!("abide does not use the network: {step}"))
@@ -30,8 +29,7 @@ fn is_remote(name: &str) -> bool {
 }
 
 fn is_url(name: &str) -> bool {
-    const SCHEMES: &[&str] =
-        &["https", "http", "ssh", "git", "git+ssh", "git+https", "ftp", "grpc", "grpcs"];
+    const SCHEMES: &[&str] = &["https", "http", "ssh", "git", "git+ssh", "git+https", "ftp"];
     name.split_once("://").is_some_and(|(scheme, rest)| {
         !rest.is_empty() && SCHEMES.iter().any(|it| it.eq_ignore_ascii_case(scheme))
     })
@@ -47,19 +45,6 @@ fn is_ssh_address(name: &str) -> bool {
         !last.is_empty() && last.chars().all(|it| it.is_ascii_alphabetic())
     });
     ends_in_letters && !format!("{user}{host}").contains(['/', '{'])
-}
-
-fn advise_on_server(address: &str) -> Option<String> {
-    let (scheme, host) = address.split_once("://")?;
-    let plain = match scheme.to_ascii_lowercase().as_str() {
-        "grpc" => "-plaintext ",
-        "grpcs" => "",
-        _ => return None,
-    };
-    let host = quote_for_shell(host.trim_end_matches('/'));
-    Some(format!(
-        "run `grpcurl {plain}-protoset-out api.protoset {host} describe` and name `api.protoset`"
-    ))
 }
 
 /// The beginning of modules in buf's registry.
@@ -170,12 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_and_modules_are_written_to_a_set() {
-        assert_eq!(
-            advise("grpc://localhost:50051"),
-            "run `grpcurl -plaintext -protoset-out api.protoset localhost:50051 describe` and \
-             name `api.protoset`"
-        );
+    fn modules_are_written_to_a_set() {
         assert_eq!(
             advise("buf.build/acme/petapis:v1"),
             "run `buf build buf.build/acme/petapis:v1 -o petapis.binpb` and name `petapis.binpb`"
@@ -187,6 +167,7 @@ mod tests {
         for name in [
             "proto",
             "git:main",
+            "grpc://localhost:50051",
             "git:v1:proto",
             "api.binpb",
             "-",
