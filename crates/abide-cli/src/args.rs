@@ -6,6 +6,7 @@ mod config;
 mod deprecate;
 mod deprecations;
 mod deps;
+mod drift;
 mod edition;
 mod examples;
 mod fix;
@@ -43,6 +44,7 @@ pub(crate) use self::config::{ConfigArgs, ConfigCheckArgs, ConfigCommand, Config
 pub(crate) use self::deprecate::DeprecateArgs;
 pub(crate) use self::deprecations::DeprecationsArgs;
 pub(crate) use self::deps::{DepsArgs, DepsCommand};
+pub(crate) use self::drift::DriftArgs;
 pub(crate) use self::edition::EditionArgs;
 pub(crate) use self::fix::FixArgs;
 pub(crate) use self::format::FormatArgs;
@@ -273,6 +275,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_surface())]
         surface: Vec<String>,
     },
+    /// Compare what runs with the tree: who is behind, and what deploying the tree would break
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", drift::HELP, describe_sources()))]
+    Drift(DriftArgs),
     /// Lay out files anew: the same tokens and comments, in the layout of `buf format`
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", format::HELP, describe_sources()))]
     Format(FormatArgs),
@@ -512,7 +517,7 @@ mod tests {
 
     #[test]
     fn every_format_is_in_the_help_of_its_commands() {
-        for command in ["check", "lint", "breaking"] {
+        for command in ["check", "lint", "breaking", "drift"] {
             is_in_help(command, REPORTS);
         }
         is_in_help("bump", PLANS);

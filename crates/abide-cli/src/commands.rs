@@ -11,6 +11,7 @@ pub(crate) mod config;
 mod deprecate;
 mod deprecations;
 mod deps;
+mod drift;
 mod edited_tree;
 mod edition;
 mod explain;
@@ -82,6 +83,7 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
         Command::Breaking { judge, compare, surface } => {
             check::breaking(&cli.global, judge, compare, surface)
         }
+        Command::Drift(args) => drift::drift(&cli.global, args),
         Command::Lint { judge, fix } => check::lint(&cli.global, judge, *fix),
         Command::Upgrade { tree, package, closure, mapping, target, overwrite } => {
             let closure = closure.as_deref();

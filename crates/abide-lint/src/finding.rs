@@ -1,6 +1,7 @@
 //! Findings, the places they point at, and the fixes they offer.
 
 pub(crate) mod aliases;
+mod behind;
 mod broken_baseline;
 mod bump_level;
 mod config_error;
@@ -14,6 +15,7 @@ mod impact;
 mod location;
 mod statement_locations;
 
+pub use behind::Behind;
 pub use broken_baseline::BrokenBaseline;
 pub use bump_level::Bump;
 pub use config_error::ConfigError;

@@ -49,7 +49,7 @@ pub use engine::{
 };
 pub use exceptions::{format_waiver, is_waivable};
 pub use finding::{
-    Applied, BrokenBaseline, Bump, ChangeFacts, ConfigError, Dependent, DeprecationAnswer,
+    Applied, Behind, BrokenBaseline, Bump, ChangeFacts, ConfigError, Dependent, DeprecationAnswer,
     DeprecationError, DeprecationNotice, EditionObstacle, EditionObstacleReason, ElementUser,
     Exception, ExceptionKind, Finding, FindingLabel, Fix, FixEdit, Gone, Group, Impact, Location,
     Origin, RuleDefaults, Severity, deprecate,
@@ -84,7 +84,8 @@ pub use policy::{
 pub use rule::{ChangeCheck, Check, Context, Report, Rule, Sink};
 pub use rules::{
     ALPHA_TOO_OLD, DEPRECATED_USES, FixInfo, MENDED_BY_BREAKS, OF_FOLDERS, OLDER_MAJOR_USED,
-    OVERRIDE_USED, REMEDIES, RULES, VERSION_MISSING, find_rule, find_rule_of, rules_of,
+    OVERRIDE_USED, REMEDIES, RULES, SERVICE_REMOVED, VERSION_MISSING, find_rule, find_rule_of,
+    rules_of,
 };
 pub use versions::{
     BumpReason, DivergedCopy, PackagePlan, Plan, PlanVerdict, RewrittenOption, compute_bumps,

@@ -451,6 +451,9 @@ pub(crate) static ENUM_RENAMED: &Rule = &enum_renamed::RULE;
 /// it finds.
 pub static ALPHA_TOO_OLD: &Rule = &alpha_too_old::RULE;
 
+/// The rule about services that only the old side has.
+pub static SERVICE_REMOVED: &Rule = &service_removed::RULE;
+
 /// The rule that joins the findings about two fields with the same number.
 pub(crate) static REPLACED: &Rule = &field_replaced::RULE;
 

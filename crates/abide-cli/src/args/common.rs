@@ -65,7 +65,7 @@ pub(crate) enum Color {
 }
 
 /// Arguments that choose a tree and the folders of its imports.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct TreeArgs {
     /// The tree: a folder, git:REV, a descriptor set or an archive [default: the configured tree]
     #[arg(value_name = "SOURCE")]
@@ -116,7 +116,7 @@ pub(crate) struct ExtraReport {
 }
 
 /// Parses the argument of `--report`.
-fn parse_extra_report(text: &str) -> Result<ExtraReport, String> {
+pub(super) fn parse_extra_report(text: &str) -> Result<ExtraReport, String> {
     let names: Vec<&str> = REPORTS.iter().map(|it| it.name).collect();
     let (name, path) = text
         .split_once('=')
@@ -149,7 +149,7 @@ impl JudgeArgs {
 }
 
 /// Arguments that choose the findings of a report.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct SelectArgs {
     /// Report only this rule or group, by its name here or in another tool (repeatable, separated
     /// by commas)

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use abide_change::{Effects, Witness};
 use abide_lint::{
-    Dependent, ElementUser, FeatureFile, Finding, Impact, Location, OldTree, Origin, PackageOwners,
-    Report, Severity, backtick, find_old_file, pluralize,
+    Behind, Dependent, ElementUser, FeatureFile, Finding, Impact, Location, OldTree, Origin,
+    PackageOwners, Report, Severity, backtick, find_old_file, pluralize,
 };
 use abide_schema::{File, Tree};
 use abide_source::ForgeLinks;
@@ -246,11 +246,20 @@ fn describe_user(user: &ElementUser) -> String {
     }
 }
 
-/// Whom an element concerns, each with its heading: the old trees that it breaks, and the clients
-/// that use it.
+/// Whom an element concerns, each with its heading: the old trees that it breaks, the clients that use
+/// it, and who is behind, if it compares what runs with a tree.
 pub(super) fn list_concerned(finding: &Finding) -> Vec<(String, String)> {
     let users = describe_users(&finding.users).map(|it| ("used by".to_owned(), it));
-    describe_baselines(finding).into_iter().chain(users).collect()
+    let behind = finding.behind.map(|it| ("behind".to_owned(), describe_behind(it).to_owned()));
+    describe_baselines(finding).into_iter().chain(users).chain(behind).collect()
+}
+
+/// Who is behind, for people.
+fn describe_behind(behind: Behind) -> &'static str {
+    match behind {
+        Behind::Target => "what runs: the tree is newer",
+        Behind::Tree => "the tree: what runs is newer",
+    }
 }
 
 /// A value that shows what breaks, in a phrase.

@@ -43,6 +43,14 @@ pub(super) fn count_findings(report: &Report) -> Map<String, Value> {
     if !report.not_judged.is_empty() {
         insert(&mut counts, "not_judged", report.not_judged.as_slice().into());
     }
+    for (key, names) in [
+        ("unknown_services", &report.unknown_services),
+        ("hidden_packages", &report.hidden_packages),
+    ] {
+        if !names.is_empty() {
+            insert(&mut counts, key, names.as_slice().into());
+        }
+    }
     counts
 }
 
@@ -147,6 +155,9 @@ pub(super) fn collect_details(finding: &Finding) -> Map<String, Value> {
     }
     if !finding.users.is_empty() {
         insert(&mut object, "users", finding.users.iter().map(build_user).collect());
+    }
+    if let Some(behind) = finding.behind {
+        insert(&mut object, "behind", behind.name().into());
     }
     if let Some(witness) = finding.change.as_ref().and_then(|change| change.witness.as_ref()) {
         insert(&mut object, "witness", self::build_witness(witness));

@@ -47,6 +47,7 @@ mod policy;
 mod protovalidate;
 mod registry_cases;
 mod release;
+mod remote;
 mod repeated_roots;
 mod repeated_writes;
 mod roots;

@@ -8,6 +8,7 @@ use abide_schema::{Element, File, RawOptions};
 use sha2::{Digest, Sha256};
 
 use super::aliases;
+use super::behind::Behind;
 use super::broken_baseline::BrokenBaseline;
 use super::bump_level::Bump;
 use super::dependent::Dependent;
@@ -89,6 +90,8 @@ pub struct Finding {
     pub baselines: Vec<BrokenBaseline>,
     /// The clients that use the element, as far as `[usage] files` says.
     pub users: Vec<ElementUser>,
+    /// Who is behind, if it compares what runs with a tree.
+    pub behind: Option<Behind>,
     /// The parts that only a finding about a change has.
     pub change: Option<Box<ChangeFacts>>,
     /// The exception that it falls under; `None` for what is reported.
@@ -168,6 +171,7 @@ impl Finding {
             releases: Vec::new(),
             baselines: Vec::new(),
             users: Vec::new(),
+            behind: None,
             change: None,
             exception: None,
         }

@@ -35,6 +35,10 @@ pub struct Report {
     /// The packages that were not judged, because a file of theirs does not parse, in the order of
     /// their names; the empty name stands for files without a package.
     pub not_judged: Vec<String>,
+    /// Services that run, and that the tree does not declare.
+    pub unknown_services: Vec<String>,
+    /// Packages of the tree of which what runs shows nothing.
+    pub hidden_packages: Vec<String>,
     /// The rules that the configuration declares.
     pub own_rules: Vec<&'static Rule>,
     /// The findings under an exception: waived and accepted ones, with the severities of the

@@ -11,7 +11,7 @@ use abide_source::{
 
 use super::plugins::run_plugins;
 use super::report_cache::{are_about_one_tree, open_report_cache};
-use super::request::{CheckAction, CheckRequest};
+use super::request::{CheckAction, CheckMode, CheckRequest};
 use crate::commands::changed::{LoadedTrees, TreeChange};
 use crate::commands::fix::FixRun;
 use crate::commands::format::read_stdin;
@@ -354,6 +354,9 @@ fn open_old(
     let (settings, tree) = (request.settings, &request.judge.tree);
     match spec {
         // Whoever asks for what breaks alone needs an old tree.
+        Some(spec) if request.mode == CheckMode::Drift => {
+            settings.open_baseline(spec, tree).map(|it| Some(it.as_running()))
+        }
         Some(spec) if request.is_of_changes() => settings.open_baseline(spec, tree).map(Some),
         Some(spec) => settings.open_baseline_if_any(spec, tree, notes),
         None => Ok(None),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use abide_lint::{PackageOwners, Report};
-use abide_source::{Reached, printable};
+use abide_source::{LeftOut, Reached, printable};
 
 use super::inputs::CheckInputs;
 use super::request::CheckRequest;
@@ -51,7 +51,8 @@ impl CheckInputs<'_> {
         let recorded = sources.recorded.as_ref();
         notes.extend(describe_conflict(recorded.filter(|_| request.has_versions())));
         // Of a part, everything else is only imported.
-        if !is_limited && !is_part {
+        let is_running = old.is_some_and(|it| it.left_out != LeftOut::default());
+        if !is_limited && !is_part && !is_running {
             let old = old.map(|it| &it.tree);
             notes.extend(find_no_longer_judged(&new.tree, old, recorded));
             notes.extend(old.and_then(|old| find_changed_imports(&new.tree, old)));

@@ -19,6 +19,8 @@ pub(in crate::commands) enum CheckMode {
     Everything,
     /// Those about changes: `abide breaking`.
     Changes,
+    /// The same since what runs: `abide drift`.
+    Drift,
 }
 
 /// The use of the findings.
@@ -119,14 +121,30 @@ impl<'a> CheckRequest<'a> {
         }
     }
 
+    /// A request that compares with what runs: `target`.
+    pub(in crate::commands) fn drift(
+        global: &'a Global,
+        judge: &'a JudgeArgs,
+        settings: &'a Settings,
+        target: &str,
+    ) -> CheckRequest<'a> {
+        CheckRequest {
+            mode: CheckMode::Drift,
+            against: Some(target.to_owned()),
+            changes: true,
+            changed_since: None,
+            ..CheckRequest::lint(global, judge, settings, FixArgs { fix: false, diff: false })
+        }
+    }
+
     /// Returns true if only rules about changes run.
     pub(in crate::commands) fn is_of_changes(&self) -> bool {
-        self.mode == CheckMode::Changes
+        matches!(self.mode, CheckMode::Changes | CheckMode::Drift)
     }
 
     /// Returns true if the versions of packages are judged.
     pub(in crate::commands) fn has_versions(&self) -> bool {
-        self.mode != CheckMode::Lint
+        !matches!(self.mode, CheckMode::Lint | CheckMode::Drift)
     }
 
     /// Returns true if the instances of `abide.toml` are judged, too.
