@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// Binaries and folders to use instead of those that are built, installed or found.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct ExternalPaths {
     /// Test this binary instead of building the one of this workspace.
     #[arg(long, value_name = "FILE")]
@@ -13,6 +13,9 @@ pub struct ExternalPaths {
     /// Test this `abide-serve` instead of building the one of this workspace.
     #[arg(long, value_name = "FILE")]
     pub abide_serve: Option<PathBuf>,
+    /// Test this `abide-remote` instead of building the one of this workspace.
+    #[arg(long, value_name = "FILE")]
+    pub abide_remote: Option<PathBuf>,
     /// The folder with `corpora/`; by default beside the workspace.
     #[arg(long, value_name = "DIR")]
     pub shared: Option<PathBuf>,

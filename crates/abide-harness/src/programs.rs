@@ -28,6 +28,11 @@ pub fn abide_serve(named: Option<&Path>) -> Result<PathBuf> {
     named_or_built(named, "abide-serve", "abide-serve")
 }
 
+/// The program that asks servers, built as for users, unless the caller names one.
+pub fn abide_remote(named: Option<&Path>) -> Result<PathBuf> {
+    named_or_built(named, "abide-remote", "abide-remote")
+}
+
 fn named_or_built(named: Option<&Path>, package: &str, binary: &str) -> Result<PathBuf> {
     if let Some(path) = named {
         return Ok(std::path::absolute(path)?);

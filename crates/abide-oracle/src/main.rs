@@ -16,6 +16,7 @@ mod generators;
 mod judged_pairs;
 mod pages;
 mod protoc;
+mod remote;
 mod requirements;
 mod runtimes;
 mod serving;
@@ -76,6 +77,7 @@ const PARTS: &[Part] = &[
     ("restart", |means| serving::restart::run(means.paths)),
     ("shutdown", |means| shutdown::run(means.paths)),
     ("sources", |means| sources::run(means.paths)),
+    ("remote", |means| remote::run(means.paths, means.newest()?, means.abide()?)),
     ("reading", |means| reading::run(means.protoc()?, means.show)),
     ("validation", |means| validation::run(means.protoc()?, means.show)),
     ("protovalidate", |means| protovalidate::run(means.protoc()?, means.abide()?)),

@@ -27,7 +27,7 @@ pub(crate) fn try_carrying(count: u64, seed: u64) -> Result<bool> {
     if count == 0 {
         return Ok(true);
     }
-    let none = ExternalPaths { abide: None, abide_serve: None, shared: None, googleapis: None };
+    let none = ExternalPaths::default();
     let archives = corpora::archives(&none)?;
     let Some(api) = archives.iter().find(|it| it.name == API) else {
         println!("SKIPPED: carrying: there is no tree `{API}`");
