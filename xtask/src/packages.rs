@@ -74,6 +74,10 @@ fn archive(packages: &Path, stage: &Path) -> Result<()> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     tries(&folder.join("abide"), &path, "archive")?;
     launchers(&folder, &path)?;
+    let version = stdout(Command::new(folder.join("abide-remote")).arg("--version"))?;
+    if version.trim() != concat!("abide-remote ", env!("CARGO_PKG_VERSION")) {
+        return Err(format!("the archive holds `{}`", version.trim()).into());
+    }
 
     for name in ["README.md", "CHANGELOG.md", "LICENSE", "THIRD-PARTY"] {
         if fs::metadata(folder.join(name))?.len() == 0 {

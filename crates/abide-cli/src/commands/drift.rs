@@ -65,7 +65,7 @@ enum Revision<'i> {
 struct FilePast {
     /// True if the tree once had the file as it runs.
     was_as_running: bool,
-    /// The elements asked for that the tree once had.
+    /// The elements asked for that the tree once had, and the path of the file if it had that.
     had: BTreeSet<String>,
 }
 
@@ -99,6 +99,7 @@ impl<'i> TreeHistory<'i> {
         let read = |text: FileText| {
             let (tree, file) = self.link_with(running.path(), text)?;
             let mut past = past.borrow_mut();
+            past.had.insert(running.path().to_owned());
             past.was_as_running |= encode_file(&tree, file, false) == wanted;
             let had = elements.iter().filter(|it| tree.element_named(it).is_some());
             past.had.extend(had.map(|it| (*it).to_owned()));
@@ -145,16 +146,6 @@ enum Presence {
     Running,
     /// Both, and it differs.
     Both,
-}
-
-impl Presence {
-    fn of(change: &ChangeFacts) -> Presence {
-        match (&change.old, &change.gone) {
-            (None, _) => Presence::Tree,
-            (Some(_), Some(_)) => Presence::Running,
-            (Some(_), None) => Presence::Both,
-        }
-    }
 }
 
 /// Who is behind in each file that runs.
@@ -204,10 +195,21 @@ impl<'t> Verdicts<'t> {
         file.or_else(place).map(|it| it.path().to_owned()).unwrap_or_default()
     }
 
+    fn find_presence(&self, finding: &Finding, change: &ChangeFacts) -> Presence {
+        let is_file_of = |tree: &Tree| tree.files().any(|it| it.path() == finding.element);
+        let is_removed =
+            change.gone.is_some() || is_file_of(self.running) && !is_file_of(self.tree);
+        match change.old {
+            None => Presence::Tree,
+            Some(_) if is_removed => Presence::Running,
+            Some(_) => Presence::Both,
+        }
+    }
+
     /// Says who is behind, where only one side has an element.
     fn judge_one_sided(&self, finding: &Finding, change: &ChangeFacts) -> Option<Behind> {
         let past = self.pasts.get(&self.find_path(finding));
-        match Presence::of(change) {
+        match self.find_presence(finding, change) {
             Presence::Tree => Some(Behind::Target),
             Presence::Running => {
                 // Who reserves a number or a name has removed what had it.
