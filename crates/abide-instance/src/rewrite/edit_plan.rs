@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use abide_schema::value::{
     Codec, Entry, JsonKind, JsonMapping, JsonMember, JsonNode, Message, Value, parse_json,
 };
-use abide_schema::{Cardinality, Field, MessageId, Tree};
+use abide_schema::{Cardinality, Field, MessageId, Tree, Type};
 use abide_syntax::Span;
 
 use super::nodes::{NodeIndex, get_members};
@@ -425,15 +425,21 @@ fn group_by_member<'t, 'm>(
 ) -> Vec<(Field<'t>, Vec<&'m Entry>)> {
     // Two fields of the older version may become one list: that has one key.
     let find = |key: Span| own.iter().find(|it| it.key_span == key && !key.is_empty());
-    let is_apart =
-        |a: Span, b: Span| a != b && find(a).zip(find(b)).is_some_and(|(a, b)| have_one_name(a, b));
+    let is_apart = |field: Field<'_>, a: Span, b: Span| {
+        let is_twice = || find(a).zip(find(b)).is_some_and(|(a, b)| have_one_name(a, b));
+        // A message that is set twice is merged of both, wherever they are from.
+        let is_merged = field.cardinality() == Cardinality::Singular
+            && matches!(field.ty(), Type::Message(_))
+            && !(a.is_empty() || b.is_empty());
+        a != b && (is_merged || is_twice())
+    };
     // Of each group also the keys that its entries are from, which are few.
     let mut groups: Vec<(Field<'t>, Vec<&'m Entry>, Vec<Span>)> = Vec::new();
     for entry in &message.entries {
         let is_same = |(field, _, keys): &&mut (Field<'t>, Vec<&'m Entry>, Vec<Span>)| {
             field.id == entry.field
                 // A member of a oneof is set once.
-                && (field.oneof().is_some() || !keys.iter().any(|it| is_apart(*it, entry.key)))
+                && (field.oneof().is_some() || !keys.iter().any(|it| is_apart(*field, *it, entry.key)))
         };
         match groups.iter_mut().rev().find(is_same) {
             Some((_, entries, keys)) => {
