@@ -69,7 +69,7 @@ pub fn compare_instances(
         field: None,
         via: Vec::new(),
         element_cost: None,
-        order_cost: None,
+        equivalent_cost: None,
         found: Vec::new(),
     };
     differ.compare_messages(old, new, OldAndNewSpan { old: old_place, new: new_place });
@@ -85,8 +85,8 @@ struct InstanceComparison<'t> {
     /// What replaces a cost around, by its index, where the field that is compared only gets an
     /// element or another order.
     element_cost: Option<(usize, ChangeCost)>,
-    /// The same for the order of any list that is compared.
-    order_cost: Option<(usize, ChangeCost)>,
+    /// The same for the order of any list that is compared, and for defaults that are written out.
+    equivalent_cost: Option<(usize, ChangeCost)>,
     found: Vec<InstanceDifference>,
 }
 
@@ -119,19 +119,13 @@ impl InstanceComparison<'_> {
         });
     }
 
-    /// Reports something that costs less than other changes of the messages around it.
-    fn report_at_cost(
-        &mut self,
-        cost: Option<(usize, ChangeCost)>,
-        kind: DifferenceKind,
-        places: OldAndNewSpan,
-        own: Option<CostSource>,
-    ) {
+    /// Does something with what costs less than other changes of the messages around it.
+    fn visit_at_cost(&mut self, cost: Option<(usize, ChangeCost)>, inside: impl FnOnce(&mut Self)) {
         let via = self.via.clone();
         if let Some((at, cost)) = cost {
             self.via[at].1 = cost;
         }
-        self.report(kind, places, own);
+        inside(self);
         self.via = via;
     }
 
@@ -163,13 +157,13 @@ impl InstanceComparison<'_> {
             let via = facts.and_then(|it| Some((it.service, it.cost_of(field.name())?)));
             let at = self.via.len();
             self.via.extend(via);
-            let (outer, outer_costs) = (self.field, (self.element_cost, self.order_cost));
+            let (outer, outer_costs) = (self.field, (self.element_cost, self.equivalent_cost));
             let kept = facts.and_then(|it| it.cost_of_kept_elements(field.name()));
             self.element_cost = kept.filter(|_| via.is_some()).map(|cost| (at, cost));
             if let (Some(facts), Some(_)) = (facts, via) {
                 let is_default = !facts.has_own_cost(field.name());
-                let cost = facts.reordered_inside.filter(|_| is_default);
-                self.order_cost = cost.map(|cost| (at, cost));
+                let cost = facts.equivalent_inside.filter(|_| is_default);
+                self.equivalent_cost = cost.map(|cost| (at, cost));
             }
             if !is_plain {
                 self.field = Some(field.id);
@@ -178,7 +172,7 @@ impl InstanceComparison<'_> {
             let step = if is_plain { "" } else { field.name() };
             self.visit_inside(step, |it| match field.cardinality() {
                 Cardinality::Singular => {
-                    it.compare_pair(olds.last().copied(), news.last().copied(), places);
+                    it.compare_singular(olds.last().copied(), news.last().copied(), places);
                 }
                 Cardinality::Map => it.compare_maps(&olds, &news, places),
                 Cardinality::Repeated => {
@@ -186,8 +180,22 @@ impl InstanceComparison<'_> {
                 }
             });
             self.field = outer;
-            (self.element_cost, self.order_cost) = outer_costs;
+            (self.element_cost, self.equivalent_cost) = outer_costs;
             self.via.truncate(self.via.len() - usize::from(via.is_some()));
+        }
+    }
+
+    /// Two values of a field that has one, of which one may be absent.
+    fn compare_singular(
+        &mut self,
+        old: Option<&Entry>,
+        new: Option<&Entry>,
+        around: OldAndNewSpan,
+    ) {
+        let is_equivalent = old.xor(new).is_some_and(|it| is_default(&it.value));
+        match self.equivalent_cost.filter(|_| is_equivalent) {
+            None => self.compare_pair(old, new, around),
+            cost => self.visit_at_cost(cost, |it| it.compare_pair(old, new, around)),
         }
     }
 
@@ -212,7 +220,9 @@ impl InstanceComparison<'_> {
             (None, Some(new)) => {
                 let places = OldAndNewSpan { old: around.old, new: get_shown_span(self.tree, new) };
                 let own = self.find_resource_cost(&new.value, |it| it.added);
-                self.report_at_cost(self.element_cost, DifferenceKind::Added, places, own);
+                self.visit_at_cost(self.element_cost, |it| {
+                    it.report(DifferenceKind::Added, places, own);
+                });
             }
             (None, None) => {}
         }
@@ -303,8 +313,8 @@ impl InstanceComparison<'_> {
     }
 
     fn report_reordered(&mut self, places: OldAndNewSpan) {
-        let cost = self.element_cost.or(self.order_cost);
-        self.report_at_cost(cost, DifferenceKind::Reordered, places, None);
+        let cost = self.element_cost.or(self.equivalent_cost);
+        self.visit_at_cost(cost, |it| it.report(DifferenceKind::Reordered, places, None));
     }
 
     /// Returns true if two lists hold the same elements in another order.
@@ -392,6 +402,19 @@ fn is_single_value(tree: &Tree, old: &Message, new: &Message) -> bool {
             _ => true,
         },
         Some(_) => true,
+    }
+}
+
+/// Returns true if a value says no more than its absence does to a reader that asks for no presence: a
+/// zero, or a message of such values.
+fn is_default(value: &Value) -> bool {
+    match value {
+        Value::Message(message) => {
+            message.content.is_none()
+                && message.unknown.is_empty()
+                && message.entries.iter().all(|it| is_default(&it.value))
+        }
+        value => value.is_zero(),
     }
 }
 

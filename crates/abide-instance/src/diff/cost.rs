@@ -1,7 +1,7 @@
 //! Costs of changes for a server: facts about resources, as data.
 //!
-//! Seen on Envoy 1.40 in its statistics; `cargo xtask oracle --only runtime` checks
-//! them there.
+//! Seen on Envoy 1.40 in its statistics; `cargo xtask oracle --only runtime` makes the
+//! changes of `testdata/instances/costs` there.
 
 use abide_schema::MessageId;
 use abide_schema::{Tree, format_api_name};
@@ -69,8 +69,9 @@ pub(super) struct MessageCosts {
     pub(super) unordered: &'static [&'static str],
     /// Lists in which an element that was added, or that moved as it is, costs no more than this.
     kept_elements: &'static [(&'static str, ChangeCost)],
-    /// The cost of another order of any list in it, apart from those in fields of their own cost.
-    pub(super) reordered_inside: Option<ChangeCost>,
+    /// The cost of what is equal but for the order of a list or a default that is written out, apart from
+    /// fields of their own cost.
+    pub(super) equivalent_inside: Option<ChangeCost>,
 }
 
 /// A resource of which every change takes effect live.
@@ -85,7 +86,7 @@ const fn new_live(service: &'static str, api: &'static str, message: &'static st
         fields: &[],
         unordered: &["virtual_hosts"],
         kept_elements: &[],
-        reordered_inside: None,
+        equivalent_inside: None,
     }
 }
 
@@ -107,7 +108,7 @@ const fn new_part(
         fields: &[],
         unordered,
         kept_elements: &[],
-        reordered_inside: None,
+        equivalent_inside: None,
     }
 }
 
@@ -131,8 +132,9 @@ const fn new_listener(api: &'static str) -> MessageCosts {
             ("filter_chains", ChangeCost::Live),
             ("default_filter_chain", ChangeCost::Live),
         ],
-        // Envoy compares all but the filter chains as sets, and updates the listener in place.
-        reordered_inside: Some(ChangeCost::Live),
+        // Envoy compares all but the filter chains as sets without defaults, and updates the listener in
+        // place.
+        equivalent_inside: Some(ChangeCost::Live),
     }
 }
 
@@ -147,7 +149,7 @@ const fn new_cluster(api: &'static str) -> MessageCosts {
         fields: &[],
         unordered: &[],
         kept_elements: &[],
-        reordered_inside: None,
+        equivalent_inside: None,
     }
 }
 

@@ -46,7 +46,10 @@ const PROTOS: &[(&str, &str)] = &[
            string name = 1; repeated FilterChain filter_chains = 2; bool transparent = 3;
            uint32 buffer = 4; repeated Filter listener_filters = 5; repeated Address more = 6;
            Filter filter_chain_matcher = 7; FilterChain default_filter_chain = 8;
+           Balance balance = 9;
          }
+         message Balance { Exact exact = 1; }
+         message Exact { optional uint32 size = 1; }
          message Address { uint32 port = 1; }
          message FilterChain { repeated Filter filters = 1; }
          message Filter { string name = 1; google.protobuf.Any typed_config = 2; }",
@@ -285,7 +288,7 @@ fn a_value_is_the_same_as_itself_and_a_difference_has_two_sides() {
 /// The changes that Envoy 1.40 counts as `listener_in_place_updated`, or not.
 #[test]
 fn listeners_are_updated_in_place_where_only_order_or_chains_differ() {
-    let cases: [(&str, &str, &str, &str); 10] = [
+    let cases: [(&str, &str, &str, &str); 15] = [
         (
             "listener_filters: [{name: tls}, {name: http}]",
             "listener_filters: [{name: http}, {name: tls}]",
@@ -336,6 +339,16 @@ fn listeners_are_updated_in_place_where_only_order_or_chains_differ() {
             "removed default_filter_chain",
             "drains-filter-chain",
         ),
+        ("buffer: 1", "{buffer: 1, balance: {exact: {}}}", "added balance", "live"),
+        ("{buffer: 1, balance: {exact: {size: 0}}}", "buffer: 1", "removed balance", "live"),
+        ("balance: {}", "balance: {exact: {size: 0}}", "added balance.exact", "live"),
+        (
+            "buffer: 1",
+            "{buffer: 1, balance: {exact: {size: 1}}}",
+            "added balance",
+            "drains-listener",
+        ),
+        ("more: [{port: 1}]", "more: [{port: 1}, {}]", "added more[1]", "drains-listener"),
     ];
     for (old, new, what, cost) in cases {
         let found = said("envoy.config.listener.v3.Listener", old, new);

@@ -1,14 +1,14 @@
 //! Checks what `abide config diff` says of the cost of changes against the statistics of a real
 //! Envoy that takes the same changes from files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use abide_harness::Result;
 use abide_harness::corpora;
 use abide_harness::envoys::Envoy;
-use abide_harness::programs::stdout;
+use abide_harness::programs::{stdout, workspace};
 use abide_harness::running_envoy::{RunningEnvoy, Started};
 use serde_json::Value;
 
@@ -20,223 +20,168 @@ dynamic_resources:
   cds_config: {path_config_source: {path: ROOT/cds.yaml}}
 ";
 
-const LISTENER: &str = "
-- \"@type\": type.googleapis.com/envoy.config.listener.v3.Listener
-  name: in
-  address: {socket_address: {address: 127.0.0.1, port_value: 0}}
-  per_connection_buffer_limit_bytes: 1000
-  filter_chains:
-  - filters:
-    - name: echo
-      typed_config: {\"@type\": type.googleapis.com/envoy.extensions.filters.network.echo.v3.Echo}
-  - filter_chain_match: {destination_port: 7}
-    filters:
-    - name: http
-      typed_config:
-        \"@type\": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
-        stat_prefix: in
-        rds: {route_config_name: routes, config_source: {path_config_source: {path: ROOT/rds.yaml}}}
-        http_filters:
-        - name: router
-          typed_config: {\"@type\": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}
-";
+/// The kinds of resources, as their files are called.
+const KINDS: [&str; 5] = ["lds", "rds", "cds", "eds", "sds"];
 
-const ROUTES: &str = "
-- \"@type\": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
-  name: routes
-  virtual_hosts:
-  - {name: all, domains: [\"*\"], routes: [{match: {prefix: /}, route: {cluster: fixed}}]}
-";
-
-const CLUSTERS: &str = "
-- \"@type\": type.googleapis.com/envoy.config.cluster.v3.Cluster
-  name: fixed
-  connect_timeout: 1s
-  load_assignment: {cluster_name: fixed, endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: 9}}}}]}]}
-- \"@type\": type.googleapis.com/envoy.config.cluster.v3.Cluster
-  name: found
-  connect_timeout: 1s
-  type: EDS
-  eds_cluster_config: {eds_config: {path_config_source: {path: ROOT/eds.yaml}}}
-";
-
-const ENDPOINTS: &str = "
-- \"@type\": type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment
-  cluster_name: found
-  endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: 9}}}}]}]
-";
-
-const FILES: &[(&str, &str)] = &[
-    ("lds.yaml", LISTENER),
-    ("rds.yaml", ROUTES),
-    ("cds.yaml", CLUSTERS),
-    ("eds.yaml", ENDPOINTS),
-];
-
-/// A change of a file.
+/// A change of a file, there and back.
 struct Change {
-    file: &'static str,
-    from: &'static str,
-    to: &'static str,
-    /// The cost that Abide must say; empty if there is no change of a value.
-    cost: &'static str,
-    /// The counters of Envoy that it is seen by: those that grow, of all that are watched.
-    counters: &'static [&'static str],
+    kind: String,
+    from: String,
+    to: String,
+    /// What Abide says of the way there and of the way back.
+    costs: [String; 2],
 }
 
-const fn change(
-    file: &'static str,
-    (from, to): (&'static str, &'static str),
-    cost: &'static str,
-    counters: &'static [&'static str],
-) -> Change {
-    Change { file, from, to, cost, counters }
+impl Change {
+    fn parse(line: &str) -> Option<Change> {
+        let mut parts = line.split('|');
+        let mut next = || parts.next();
+        let kind = next()?.trim().to_owned();
+        let text = |it: &str| it.trim().replace("\\n", "\n");
+        let (from, to, costs) = (text(next()?), text(next()?), next()?.trim());
+        let (there, back) = costs.split_once(", ").unwrap_or((costs, costs));
+        Some(Change { kind, from, to, costs: [there.to_owned(), back.to_owned()] })
+    }
 }
 
-/// The changes, each made to what the ones before it left.
-const CHANGES: &[Change] = &[
-    change("lds.yaml", ("name: in\n", "name: in # a comment\n"), "", &[]),
-    change(
-        "lds.yaml",
-        ("stat_prefix: in", "stat_prefix: out"),
-        "drains-filter-chain",
-        &[
-            "listener_manager.listener_in_place_updated",
-            "listener_manager.listener_modified",
-            "listener_manager.total_filter_chains_draining",
-        ],
-    ),
-    change(
-        "lds.yaml",
-        ("1000", "2000"),
-        "drains-listener",
-        &["listener_manager.listener_modified", "listener_manager.total_listeners_draining"],
-    ),
-    change(
-        "rds.yaml",
-        ("prefix: /}", "prefix: /x}"),
-        "live",
-        &["http.in.rds.routes.config_reload"],
-    ),
-    change("cds.yaml", ("1s", "2s"), "warms-cluster", &["cluster_manager.cluster_modified"]),
-    change("cds.yaml", ("timeout: 2s", "timeout: 2.00s"), "", &[]),
-    change(
-        "cds.yaml",
-        ("port_value: 9", "port_value: 10"),
-        "warms-cluster",
-        &["cluster_manager.cluster_modified"],
-    ),
-    change(
-        "cds.yaml",
-        ("\n- ", ANOTHER_CLUSTER),
-        "warms-cluster",
-        &["cluster_manager.cluster_added"],
-    ),
-    change("cds.yaml", (ANOTHER_CLUSTER, "\n- "), "live", &["cluster_manager.cluster_removed"]),
-    change(
-        "eds.yaml",
-        ("port_value: 9", "port_value: 11"),
-        "live",
-        &["cluster_manager.cluster_updated"],
-    ),
-    change(
-        "lds.yaml",
-        ("name: in #", "name: other #"),
-        "drains-listener",
-        &[
-            "listener_manager.listener_added",
-            "listener_manager.listener_removed",
-            "listener_manager.total_listeners_draining",
-        ],
-    ),
+/// The counters that show what a change costs, the most expensive first.
+const COUNTERS: [(&str, &str); 4] = [
+    ("listener_manager.total_listeners_draining", "drains-listener"),
+    ("listener_manager.total_filter_chains_draining", "drains-filter-chain"),
+    ("cluster_manager.cluster_added", "warms-cluster"),
+    ("cluster_manager.cluster_modified", "warms-cluster"),
 ];
 
-/// A cluster before the first one.
-const ANOTHER_CLUSTER: &str = "
-- \"@type\": type.googleapis.com/envoy.config.cluster.v3.Cluster
-  name: third
-  connect_timeout: 1s
-- ";
-
-/// The counters and gauges that show what a change costs.
-const WATCHED: &[&str] = &[
+/// The counters that tell that a change was taken in, or was not. What Envoy takes as no change, and what
+/// it takes in without a cost, grows these alone.
+const TAKEN: [&str; 10] = [
+    "listener_manager.lds.update_success",
     "listener_manager.listener_added",
-    "listener_manager.listener_in_place_updated",
     "listener_manager.listener_modified",
     "listener_manager.listener_removed",
-    "listener_manager.total_filter_chains_draining",
-    "listener_manager.total_listeners_draining",
-    "cluster_manager.cluster_added",
-    "cluster_manager.cluster_modified",
+    "cluster_manager.cds.update_success",
     "cluster_manager.cluster_removed",
     "cluster_manager.cluster_updated",
-    "http.in.rds.routes.config_reload",
+    "http.in.rds.routes.update_success",
+    "cluster.found.update_success",
+    "cluster.found.client_ssl_socket_factory.ssl_context_update_by_sds",
 ];
 
-/// Makes each change; true if all cost what Abide says. The API is that which the program carries.
-pub(super) fn run(envoy: &Envoy, abide: &Path) -> Result<bool> {
-    let folder = corpora::fresh("costs")?;
-    let root = folder.to_string_lossy().into_owned();
-    let put = |name: &str, text: &str| -> Result<()> {
-        let text = format!("resources:{}", text.replace("ROOT", &root));
-        corpora::write(&folder.join("next"), text.as_bytes())?;
-        Ok(std::fs::rename(folder.join("next"), folder.join(name))?)
-    };
-    let bootstrap = folder.join("bootstrap.yaml");
-    corpora::write(&bootstrap, BOOTSTRAP.replace("ROOT", &root).as_bytes())?;
-    let mut texts: Vec<(&str, String)> = Vec::new();
-    for (name, text) in FILES {
-        put(name, text)?;
-        texts.push((name, (*text).to_owned()));
+const REFUSED: [&str; 3] = [
+    "listener_manager.lds.update_rejected",
+    "cluster_manager.cds.update_rejected",
+    "http.in.rds.routes.update_rejected",
+];
+
+/// An Envoy that follows files, with a copy of each.
+struct Followed {
+    running: RunningEnvoy,
+    folder: PathBuf,
+    texts: Vec<(&'static str, String)>,
+}
+
+impl Followed {
+    fn start(envoy: &Envoy, data: &Path) -> Result<Followed> {
+        let folder = corpora::fresh("costs")?;
+        let bootstrap = folder.join("bootstrap.yaml");
+        let root = folder.to_string_lossy().into_owned();
+        corpora::write(&bootstrap, BOOTSTRAP.replace("ROOT", &root).as_bytes())?;
+        let mut texts = Vec::new();
+        for kind in KINDS {
+            let text = std::fs::read_to_string(data.join(format!("{kind}.yaml")))?;
+            let text = text.replace("ROOT", &root);
+            corpora::write(&folder.join(format!("{kind}.yaml")), text.as_bytes())?;
+            texts.push((kind, text));
+        }
+        let drain = ["--drain-time-s", "3600"];
+        match RunningEnvoy::start(envoy, &bootstrap, &drain, &folder)? {
+            Started::Running(running) => Ok(Followed { running, folder, texts }),
+            Started::Refused(why) => Err(format!("Envoy refuses the bootstrap: {why}").into()),
+        }
     }
-    let drain = ["--drain-time-s", "3600"];
-    let Started::Running(running) = RunningEnvoy::start(envoy, &bootstrap, &drain, &folder)? else {
-        return Err("Envoy refuses the bootstrap".into());
-    };
-    let mut last = settled(&running)?;
-    let mut faults = 0;
-    for Change { file: name, from, to, cost, counters } in CHANGES {
-        let Some((_, text)) = texts.iter_mut().find(|(it, _)| it == name) else { continue };
-        if !text.contains(from) {
-            return Err(format!("`{name}` has no `{from}`").into());
-        }
-        *text = text.replacen(from, to, 1);
-        std::fs::copy(folder.join(name), folder.join("old.yaml"))?;
-        put(name, text)?;
+
+    /// Replaces a file at once, and keeps the one before beside it.
+    fn put(&self, kind: &str, old: &str, new: &str) -> Result<()> {
+        let next = self.folder.join("next");
+        corpora::write(&self.folder.join("old.yaml"), old.as_bytes())?;
+        corpora::write(&next, new.as_bytes())?;
+        Ok(std::fs::rename(next, self.folder.join(format!("{kind}.yaml")))?)
+    }
+
+    /// What `abide config diff` says of the last change of a file.
+    fn ask_abide(&self, abide: &Path, api: &Path, kind: &str) -> Result<String> {
         let mut diff = Command::new(abide);
-        diff.args(["config", "diff", "--format", "json", "--api"]).arg(&envoy.program);
+        diff.args(["config", "diff", "--format", "json", "--api"]).arg(api);
         diff.args(["--type", "envoy.service.discovery.v3.DiscoveryResponse"]);
-        let said = stdout(diff.arg(folder.join("old.yaml")).arg(folder.join(name)))?;
+        let new = self.folder.join(format!("{kind}.yaml"));
+        let said = stdout(diff.arg(self.folder.join("old.yaml")).arg(new))?;
         let summary: Value = serde_json::from_str(said.lines().last().ok_or("no summary")?)?;
-        let ours = summary["cost"].as_str().unwrap_or_default();
-        let now = settled(&running)?;
-        let counts = WATCHED.iter().zip(last.iter().zip(&now));
-        let grown = counts.filter(|(_, (old, new))| new > old).map(|(name, _)| *name);
-        let grown: Vec<&str> = grown.collect();
-        if ours != *cost || grown != *counters {
-            faults += 1;
-            println!("costs: {name}, `{from}` to `{to}`\n  Abide says {ours:?}, expected {cost:?}");
-            println!("  Envoy: {grown:?}, expected {counters:?}");
+        Ok(summary["cost"].as_str().unwrap_or("nothing").to_owned())
+    }
+}
+
+/// Makes each change there and back; true if all cost what Abide says. The API is that which the program
+/// carries.
+pub(super) fn run(envoy: &Envoy, abide: &Path) -> Result<bool> {
+    let data = workspace()?.join("testdata/instances/costs");
+    let lines = std::fs::read_to_string(data.join("changes.txt"))?;
+    let lines = lines.lines().filter(|it| !it.is_empty() && !it.starts_with('#'));
+    let followed = Followed::start(envoy, &data)?;
+    let mut last = settled(&followed.running)?;
+    let (mut count, mut faults) = (0, 0);
+    for line in lines {
+        let change = Change::parse(line).ok_or_else(|| format!("`{line}` is no change"))?;
+        let text = followed.texts.iter().find(|it| it.0 == change.kind);
+        let text = text.map(|it| &it.1).filter(|it| it.contains(&change.from));
+        let text = text.ok_or_else(|| format!("nothing has what `{line}` changes"))?;
+        let changed = text.replacen(&change.from, &change.to, 1);
+        for ((old, new), cost) in
+            [(text, &changed), (&changed, text)].into_iter().zip(&change.costs)
+        {
+            followed.put(&change.kind, old, new)?;
+            let ours = followed.ask_abide(abide, &envoy.program, &change.kind)?;
+            let now = settled(&followed.running)?;
+            let seen = cost_seen(&last, &now);
+            let is_free = |it: &str| ["nothing", "live"].contains(&it);
+            if ours != *cost || seen != ours && !(seen == "live" && is_free(&ours)) {
+                faults += 1;
+                println!("costs: {line}\n  Abide says {ours}, expected {cost}; Envoy: {seen}");
+            }
+            last = now;
         }
-        last = now;
+        count += 1;
     }
     println!(
-        "runtime: {} changes of resources have their cost; {faults} differences",
-        CHANGES.len()
+        "runtime: {count} changes of resources and their way back have their cost; {faults} differences"
     );
-    Ok(faults == 0)
+    Ok(faults == 0 && count >= 60)
+}
+
+/// What the statistics show that a change cost.
+fn cost_seen(old: &[u64], new: &[u64]) -> &'static str {
+    let has_grown: Vec<bool> = old.iter().zip(new).map(|(old, new)| new > old).collect();
+    let found = COUNTERS.iter().zip(&has_grown).find(|it| *it.1).map(|it| it.0.1);
+    let is_refused = has_grown[has_grown.len() - REFUSED.len()..].contains(&true);
+    if is_refused { "refused" } else { found.unwrap_or("live") }
+}
+
+/// The names of all statistics that are watched: those of costs, those of what was taken in, and of what
+/// was refused.
+fn watched() -> impl Iterator<Item = &'static str> {
+    COUNTERS.iter().map(|it| it.0).chain(TAKEN).chain(REFUSED)
 }
 
 /// The watched statistics, once they no longer change.
 fn settled(running: &RunningEnvoy) -> Result<Vec<u64>> {
     let read = || -> Result<Vec<u64>> {
-        let found = running.statistics("listener_manager%7Ccluster_manager%7Crds")?;
-        let count = |name: &&str| {
+        let found =
+            running.statistics("listener_manager%7Ccluster_manager%7Crds%7Ccluster.found")?;
+        let count = |name: &str| {
             let value =
                 found.iter().find(|(it, _)| it == name).map(|(_, value)| value.parse().ok());
             value.flatten().unwrap_or_default()
         };
-        Ok(WATCHED.iter().map(count).collect())
+        Ok(watched().map(count).collect())
     };
     let begin = Instant::now();
     let (mut last, mut same) = (read()?, 0);
