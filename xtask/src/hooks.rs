@@ -148,8 +148,11 @@ pub(crate) fn run(from_source: bool, wheels: Option<&Path>, binary: Option<&Path
     let binary = abide(binary)?;
     let path = path_with(binary.parent())?;
     let mut agreed = source.user("user", "", path, &binary)?.commits(&binary)?;
-    let path =
-        if from_source { path_with(None)? } else { path_with(Some(&stand_in(&stage, &binary)?))? };
+    let path = if from_source {
+        path_with(None)?
+    } else {
+        path_with(Some(&write_stand_in(&stage, &binary)?))?
+    };
     agreed &= source.user("from-source", "-from-source", path, &binary)?.commits(&binary)?;
     if let Some(wheels) = wheels {
         let source = Repository { wheels: Some(std::path::absolute(wheels)?), ..source };
@@ -168,7 +171,7 @@ fn path_with(folder: Option<&Path>) -> Result<OsString> {
 }
 
 /// The folder of a `cargo` that installs this binary.
-fn stand_in(stage: &Path, binary: &Path) -> Result<PathBuf> {
+fn write_stand_in(stage: &Path, binary: &Path) -> Result<PathBuf> {
     let folder = stage.join("cargo");
     let binary = binary.to_str().ok_or("the path of `abide` is no text")?;
     let path = folder.join("cargo");

@@ -36,16 +36,16 @@ const SHELLS: &[(&str, &str, &[&str])] = &[
 /// Tries the packages; the paths of those who use them have no cargo.
 pub(crate) fn run() -> Result<bool> {
     let packages = target()?.join("packages");
-    let stage = corpora::fresh("packages")?;
+    let stage = corpora::make_fresh_folder("packages")?;
     let path = path_without("cargo")?;
-    wheel(&packages, &stage, &path)?;
-    archive(&packages, &stage)?;
+    check_wheel(&packages, &stage, &path)?;
+    check_archive(&packages, &stage)?;
     println!("packages: as expected");
     Ok(true)
 }
 
 /// Installs the wheel into a fresh environment, without an index, and runs what it holds.
-fn wheel(packages: &Path, stage: &Path, path: &OsString) -> Result<()> {
+fn check_wheel(packages: &Path, stage: &Path, path: &OsString) -> Result<()> {
     let folder = stage.join("venv");
     stdout(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
     let mut install = Command::new(folder.join("bin/pip"));
@@ -57,14 +57,14 @@ fn wheel(packages: &Path, stage: &Path, path: &OsString) -> Result<()> {
     if size > LARGEST {
         return Err(format!("`abide` has {size} bytes: is it stripped?").into());
     }
-    tries(&binary, path, "wheel")?;
-    launchers(&folder.join("bin"), path)?;
+    try_binary(&binary, path, "wheel")?;
+    check_launchers(&folder.join("bin"), path)?;
     println!("wheel: `abide` of {} KiB, installed without cargo", size >> 10);
     Ok(())
 }
 
 /// Unpacks the archive, and uses the binary, the completions and the manual.
-fn archive(packages: &Path, stage: &Path) -> Result<()> {
+fn check_archive(packages: &Path, stage: &Path) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let triple = stdout(Command::new("rustc").args(["--print", "host-tuple"]))?;
     let name = format!("abide-{version}-{}", triple.trim());
@@ -72,8 +72,8 @@ fn archive(packages: &Path, stage: &Path) -> Result<()> {
     stdout(Command::new("tar").arg("-xzf").arg(&packed).arg("-C").arg(stage))?;
     let folder = stage.join(name);
     let path = std::env::var_os("PATH").unwrap_or_default();
-    tries(&folder.join("abide"), &path, "archive")?;
-    launchers(&folder, &path)?;
+    try_binary(&folder.join("abide"), &path, "archive")?;
+    check_launchers(&folder, &path)?;
     let version = stdout(Command::new(folder.join("abide-remote")).arg("--version"))?;
     if version.trim() != concat!("abide-remote ", env!("CARGO_PKG_VERSION")) {
         return Err(format!("the archive holds `{}`", version.trim()).into());
@@ -120,7 +120,7 @@ fn archive(packages: &Path, stage: &Path) -> Result<()> {
 }
 
 /// Starts the plugins beside a binary, each by its name.
-fn launchers(folder: &Path, path: &OsString) -> Result<()> {
+fn check_launchers(folder: &Path, path: &OsString) -> Result<()> {
     for (name, args) in [("buf-plugin-abide", &["--spec"][..]), ("protoc-gen-abide", &[])] {
         let program = folder.join(name);
         let size = fs::metadata(&program)?.len();
@@ -137,7 +137,7 @@ fn launchers(folder: &Path, path: &OsString) -> Result<()> {
 }
 
 /// Runs the version and a check of the small tree, as the README shows it.
-fn tries(binary: &Path, path: &OsString, what: &str) -> Result<()> {
+fn try_binary(binary: &Path, path: &OsString, what: &str) -> Result<()> {
     let version = stdout(Command::new(binary).arg("--version").env("PATH", path))?;
     let expected = concat!("abide ", env!("CARGO_PKG_VERSION"));
     if version.trim() != expected {

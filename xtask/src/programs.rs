@@ -7,13 +7,13 @@ use abide_harness::{Result, exit_code};
 
 /// Builds a program of this workspace, in the profile of tests, and runs it. Its exit status is ours.
 pub(crate) fn run(program: &str, arguments: &[OsString]) -> ExitCode {
-    match status_of(program, arguments) {
+    match run_for_status(program, arguments) {
         Ok(status) => ExitCode::from(status),
         Err(error) => exit_code("xtask", Err(error)),
     }
 }
 
-fn status_of(program: &str, arguments: &[OsString]) -> Result<u8> {
+fn run_for_status(program: &str, arguments: &[OsString]) -> Result<u8> {
     let package = if program == "abide-soundness" { "abide-oracle" } else { program };
     let mut cargo = Command::new("cargo");
     cargo.args(["run", "--locked", "--quiet", "--package", package, "--bin", program, "--"]);

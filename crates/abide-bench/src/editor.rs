@@ -10,7 +10,7 @@ use abide_harness::Result;
 use abide_harness::corpora::Corpus;
 use serde_json::{Value, json};
 
-use super::timing::{Bench, median, verdict};
+use super::timing::{Bench, median, name_verdict};
 
 /// How many edits are made in each file.
 const EDITS: usize = 60;
@@ -41,7 +41,7 @@ impl Bench {
             editor.open(path, &text)?;
             let mut times = Vec::new();
             for edit in 0..EDITS {
-                times.push(editor.edit(path, edit, &edited(&text, edit))?);
+                times.push(editor.edit(path, edit, &edit_text(&text, edit))?);
             }
             times.sort_by(f64::total_cmp);
             let (Some(slowest), late) = (times.last(), times[times.len() * 95 / 100]) else {
@@ -51,13 +51,13 @@ impl Bench {
             let middle = median(times.clone());
             writeln!(report, "| `{path}` | {EDITS} | {middle:.1} | {late:.1} | {slowest:.1} |")?;
         }
-        writeln!(report, "\nGoal: 95 of 100 edits in at most {GOAL} ms: {}.", verdict(met))?;
+        writeln!(report, "\nGoal: 95 of 100 edits in at most {GOAL} ms: {}.", name_verdict(met))?;
         Ok(met)
     }
 }
 
 /// The text after so many edits: a name, an error, a new type or a new import is typed.
-fn edited(text: &str, edit: usize) -> String {
+fn edit_text(text: &str, edit: usize) -> String {
     match edit % 4 {
         0 => format!("{text}\n// {edit}\n"),
         1 => format!("{text}\nmessage Added{edit} {{ string name = 1; }}\n"),

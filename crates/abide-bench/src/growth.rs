@@ -13,12 +13,12 @@ use std::process::Command;
 use abide_harness::Result;
 use abide_harness::corpora;
 use abide_harness::programs::output;
-use abide_harness::repository::repository;
+use abide_harness::repository::build_repository;
 
 use self::inputs::Files;
 use self::kinds::Input;
 pub(super) use self::kinds::{KINDS, Kind};
-use super::timing::{Bench, Sample, Tool, verdict};
+use super::timing::{Bench, Sample, Tool, name_verdict};
 
 /// The most that twice the input may cost.
 const MOST: f64 = 2.6;
@@ -69,7 +69,7 @@ impl Bench {
         writeln!(
             report,
             "\n- kinds that cost at most {MOST} times as much for a doubling: {met} of {all}: {}",
-            verdict(missed.is_empty())
+            name_verdict(missed.is_empty())
         )?;
         if !missed.is_empty() {
             writeln!(report, "- missed by: {}", missed.join(", "))?;
@@ -99,7 +99,7 @@ impl Bench {
             last.cost.mebibytes,
             words(&times),
             words(&memory),
-            verdict(met),
+            name_verdict(met),
         )?;
         Ok(met)
     }
@@ -118,7 +118,7 @@ impl Bench {
                 for _ in 1..again {
                     samples.push(tool.sample()?);
                 }
-                measured.push(Measured { size, cost: least(&samples) });
+                measured.push(Measured { size, cost: find_least(&samples) });
                 if measured.len() > DOUBLINGS || first.processor > LONG && measured.len() > 1 {
                     return Ok(measured);
                 }
@@ -150,7 +150,7 @@ impl Bench {
 }
 
 /// The least cost of several runs: the load of the machine only adds.
-fn least(samples: &[Sample]) -> Sample {
+fn find_least(samples: &[Sample]) -> Sample {
     let least = |cost: fn(&Sample) -> f64| samples.iter().map(cost).fold(f64::INFINITY, f64::min);
     Sample {
         seconds: least(|it| it.seconds),
@@ -162,16 +162,16 @@ fn least(samples: &[Sample]) -> Sample {
 /// Writes an input into a fresh folder.
 fn folder(kind: &Kind, size: usize) -> Result<PathBuf> {
     if let Input::Commits(commits) = kind.input {
-        return repository("growth", &commits(size), 1);
+        return build_repository("growth", &commits(size), 1);
     }
-    let folder = corpora::fresh("growth")?;
+    let folder = corpora::make_fresh_folder("growth")?;
     // Without it, a folder further up could have one that counts.
     fs::write(folder.join(CONFIG), "")?;
     match kind.input {
-        Input::Tree(files) => archive(&folder, TREE, files(size))?,
+        Input::Tree(files) => write_archive(&folder, TREE, files(size))?,
         Input::Sides(sides) => {
             for (name, files) in [OLD, NEW].into_iter().zip(sides(size)) {
-                archive(&folder, name, files)?;
+                write_archive(&folder, name, files)?;
             }
         }
         Input::Prepared(files, _) => {
@@ -186,7 +186,7 @@ fn folder(kind: &Kind, size: usize) -> Result<PathBuf> {
 
 /// Writes a tree as one archive, with its configuration beside it: to write thousands of small
 /// files takes many times longer than to check them.
-fn archive(folder: &Path, name: &str, files: Files) -> Result<()> {
+fn write_archive(folder: &Path, name: &str, files: Files) -> Result<()> {
     let mut archive = tar::Builder::new(BufWriter::new(File::create(folder.join(name))?));
     for (path, text) in files {
         if path == CONFIG {

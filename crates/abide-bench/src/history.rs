@@ -7,10 +7,10 @@ use std::fs;
 
 use abide_harness::Result;
 use abide_harness::corpora::Corpus;
-use abide_harness::repository::{Commit, pack, repository};
+use abide_harness::repository::{Commit, build_repository, pack};
 
 use super::lived;
-use super::timing::{Bench, Tool, verdict};
+use super::timing::{Bench, Tool, name_verdict};
 
 /// The number of commits of the longest history.
 const COMMITS: usize = 2000;
@@ -35,8 +35,8 @@ impl Bench {
         large: &Corpus,
         larger: &Corpus,
     ) -> Result<bool> {
-        let edited = edited(large)?;
-        let small = closed(large, &edited)?;
+        let edited = choose_edited_files(large)?;
+        let small = close_over_imports(large, &edited)?;
         let whole = |tree: &Corpus, prefix: &str| -> Result<Vec<(String, Vec<u8>)>> {
             let text =
                 |file: &String| Ok((format!("{prefix}{file}"), fs::read(tree.root.join(file))?));
@@ -52,7 +52,7 @@ impl Bench {
         let mut rows = Vec::new();
         for (name, files) in &trees {
             for commits in [1, COMMITS / 2, COMMITS] {
-                tools.push(self.walk(name, &edits(files, &edited, commits))?);
+                tools.push(self.walk(name, &build_edits(files, &edited, commits))?);
                 rows.push((name, files.len(), commits));
             }
         }
@@ -114,14 +114,18 @@ impl Bench {
             ("cost of a later commit of all, as a multiple of that of the first half", bend, FLAT),
         ] {
             met &= value <= most;
-            writeln!(report, "- {what}: at most {most}: {value:.2}: {}", verdict(value <= most))?;
+            writeln!(
+                report,
+                "- {what}: at most {most}: {value:.2}: {}",
+                name_verdict(value <= most)
+            )?;
         }
         Ok(met)
     }
 
     /// The command for `abide history` over these commits.
     fn walk(&self, name: &str, commits: &[Commit]) -> Result<Tool> {
-        let folder = repository(&format!("history-{name}-{}", commits.len()), commits, 8)?;
+        let folder = build_repository(&format!("history-{name}-{}", commits.len()), commits, 8)?;
         fs::create_dir_all(folder.join("beside"))?;
         fs::write(folder.join("abide.toml"), "roots = [\".\", \"beside\"]\n")?;
         Ok(Tool {
@@ -140,13 +144,13 @@ impl Bench {
 }
 
 /// Files that the commits edit, spread over the tree.
-fn edited(tree: &Corpus) -> Result<Vec<String>> {
+fn choose_edited_files(tree: &Corpus) -> Result<Vec<String>> {
     let step = (tree.files.len() / EDITED).max(1);
     Ok(tree.files.iter().step_by(step).take(EDITED).cloned().collect())
 }
 
 /// These files, and the files of the tree that they import directly or indirectly.
-fn closed(tree: &Corpus, files: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
+fn close_over_imports(tree: &Corpus, files: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
     let known: BTreeSet<&String> = tree.files.iter().collect();
     let mut found: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut open: Vec<String> = files.to_vec();
@@ -166,7 +170,7 @@ fn closed(tree: &Corpus, files: &[String]) -> Result<Vec<(String, Vec<u8>)>> {
 
 /// Commits of which the first adds the files, and each other one adds a field, a message or a
 /// comment to one of them.
-fn edits(files: &[(String, Vec<u8>)], edited: &[String], commits: usize) -> Vec<Commit> {
+fn build_edits(files: &[(String, Vec<u8>)], edited: &[String], commits: usize) -> Vec<Commit> {
     let mut random = fastrand::Rng::with_seed(1);
     let all = files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
     let mut history =

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use abide_harness::Result;
 use abide_harness::corpora::Corpus;
-use abide_harness::repository::{Commit, check_out, repository};
+use abide_harness::repository::{Commit, build_repository, check_out};
 
-use super::timing::{Bench, Tool, verdict};
+use super::timing::{Bench, Tool, name_verdict};
 
 /// The file that is edited: one that others of its package import.
 const EDITED: &str = "google/cloud/vision/v1/image_annotator.proto";
@@ -22,7 +22,7 @@ impl Bench {
         let text = |path: &String| Ok((path.clone(), Some(std::fs::read(tree.root.join(path))?)));
         let files: Result<Vec<_>> = tree.files.iter().map(text).collect();
         let begin = Commit { subject: "begin".to_owned(), files: files?, ..Commit::default() };
-        let folder = repository("bench-hook", &[begin], 1)?;
+        let folder = build_repository("bench-hook", &[begin], 1)?;
         check_out(&folder)?;
         let edited = folder.join(EDITED);
         let text = std::fs::read_to_string(&edited)?;
@@ -54,7 +54,7 @@ impl Bench {
             )?;
         }
         let met = medians[0].seconds <= GOAL;
-        writeln!(report, "\nGoal: at most {GOAL:.3} s: {}.", verdict(met))?;
+        writeln!(report, "\nGoal: at most {GOAL:.3} s: {}.", name_verdict(met))?;
         Ok(met)
     }
 }

@@ -8,7 +8,7 @@ use abide_harness::Result;
 use abide_harness::envoys::{Envoy, envoys};
 use abide_harness::programs::target;
 
-use super::timing::{Bench, Sample, Tool, verdict};
+use super::timing::{Bench, Sample, Tool, name_verdict};
 
 /// How many bytes the large file has at least.
 const LARGE: usize = 1_000_000;
@@ -60,7 +60,7 @@ impl Bench {
         writeln!(
             report,
             "\nA file of 1 MB takes {besides:.3} s besides reading the API (goal: {GOAL} s): {}.",
-            verdict(met)
+            name_verdict(met)
         )?;
         Ok(met)
     }
@@ -99,13 +99,13 @@ impl Files {
         std::fs::create_dir_all(&many)?;
         let files =
             Files { small: folder.join("small.yaml"), large: folder.join("large.yaml"), many };
-        std::fs::write(&files.small, bootstrap(1))?;
-        let clusters = LARGE / (bootstrap(2).len() - bootstrap(1).len()) + 1;
-        std::fs::write(&files.large, bootstrap(clusters))?;
+        std::fs::write(&files.small, render_bootstrap(1))?;
+        let clusters = LARGE / (render_bootstrap(2).len() - render_bootstrap(1).len()) + 1;
+        std::fs::write(&files.large, render_bootstrap(clusters))?;
         for number in 0..SMALL {
             std::fs::write(
                 files.many.join(format!("{number:04}.yaml")),
-                bootstrap(number % 7 + 1),
+                render_bootstrap(number % 7 + 1),
             )?;
         }
         let mut config = String::new();
@@ -119,7 +119,7 @@ impl Files {
 }
 
 /// A bootstrap with so many clusters.
-fn bootstrap(clusters: usize) -> String {
+fn render_bootstrap(clusters: usize) -> String {
     let mut text = "\
 admin:
   address: {socket_address: {address: 127.0.0.1, port_value: 0}}

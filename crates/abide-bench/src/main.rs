@@ -31,7 +31,7 @@ use abide_harness::{ExternalPaths, Result, exit_code};
 use clap::{Parser, Subcommand};
 
 use self::growth::{KINDS, Kind};
-use self::timing::{Bench, Sample, Tool, median, verdict};
+use self::timing::{Bench, Sample, Tool, median, name_verdict};
 
 /// Compare speed and memory with buf and protoc, side by side.
 #[derive(Parser)]
@@ -115,8 +115,9 @@ fn run_parts(
     let compares = COMPARED.into_iter().any(wanted);
     let bench = Bench {
         abide: abide(paths.abide.as_deref())?,
-        protoc: warned(Protoc::find()).filter(|_| compares),
-        buf: compares && warned(output(Command::new("buf").arg("--version")).map(|_| ())).is_some(),
+        protoc: warn_on_error(Protoc::find()).filter(|_| compares),
+        buf: compares
+            && warn_on_error(output(Command::new("buf").arg("--version")).map(|_| ())).is_some(),
         runs,
     };
     let mut report = format!("Medians of {runs} runs, in turn, after one warm-up.\n");
@@ -131,12 +132,13 @@ fn run_parts(
 /// Two releases of the Envoy API with all their imports.
 fn envoy_types() -> Result<[Corpus; 2]> {
     let releases = corpora::envoy_types(&["0.5.5", "0.7.7"])?;
-    let whole: Vec<Corpus> = releases.iter().map(corpora::whole).collect::<Result<_>>()?;
+    let whole: Vec<Corpus> =
+        releases.iter().map(corpora::join_with_imports).collect::<Result<_>>()?;
     <[Corpus; 2]>::try_from(whole).map_err(|_| "two releases".into())
 }
 
 /// Prints a warning for a missing tool.
-fn warned<T>(found: Result<T>) -> Option<T> {
+fn warn_on_error<T>(found: Result<T>) -> Option<T> {
     found.map_err(|error| eprintln!("WARNING: not compared: {error}")).ok()
 }
 
@@ -185,8 +187,8 @@ impl Bench {
         }
         if wanted("flatness") {
             let googleapis = corpora::googleapis(paths)?;
-            let slice = corpora::slice(&googleapis, SLICE)?;
-            let multiplied = corpora::multiplied(&googleapis, COPIES)?;
+            let slice = corpora::slice_tree(&googleapis, SLICE)?;
+            let multiplied = corpora::multiply_tree(&googleapis, COPIES)?;
             met &= self.flatness(report, &[&slice, &googleapis, &multiplied])?;
         }
         if wanted("hash") {
@@ -221,7 +223,7 @@ impl Bench {
     /// Compares `abide check` with other tools on Envoy and googleapis.
     fn checks(&self, report: &mut String, paths: &ExternalPaths) -> Result<bool> {
         let mut met = self.buf && self.protoc.is_some();
-        let trees = corpora::archives(paths)?;
+        let trees = corpora::unpack_archives(paths)?;
         match trees.iter().find(|tree| tree.name == "envoy-head") {
             Some(envoy) => {
                 write_workspace(envoy)?;
@@ -408,12 +410,12 @@ impl Bench {
         let mut met = ratio >= faster;
         let goal =
             format!("at least {faster} times faster than the fastest run of buf: {ratio:.1}");
-        writeln!(report, "- {goal}: {}", verdict(ratio >= faster))?;
+        writeln!(report, "- {goal}: {}", name_verdict(ratio >= faster))?;
         if let Some(memory) = memory {
             let share = ours.mebibytes / least(|sample| sample.mebibytes);
             met &= share <= memory;
             let goal = format!("at most {memory} of the smallest memory of buf: {share:.3}");
-            writeln!(report, "- {goal}: {}", verdict(share <= memory))?;
+            writeln!(report, "- {goal}: {}", name_verdict(share <= memory))?;
         }
         Ok(met)
     }
@@ -450,7 +452,7 @@ impl Bench {
         writeln!(
             report,
             "\n- a file costs at most {FLAT} times what it costs in the smallest tree: {growth:.2}: {}",
-            verdict(met),
+            name_verdict(met),
         )?;
         Ok(met)
     }
@@ -475,7 +477,7 @@ impl Bench {
             report,
             "\n- hashing, with the report of packages and files, adds at most {percent:.0} % to reading: {:.0} %: {}",
             shares[0] * 100.0,
-            verdict(met)
+            name_verdict(met)
         )?;
         Ok(met)
     }

@@ -6,9 +6,9 @@ use std::fs;
 
 use abide_harness::Result;
 use abide_harness::corpora::Corpus;
-use abide_harness::repository::{Commit, check_out, repository};
+use abide_harness::repository::{Commit, build_repository, check_out};
 
-use super::timing::{Bench, Tool, verdict};
+use super::timing::{Bench, Tool, name_verdict};
 
 /// The number of releases.
 const RELEASES: usize = 22;
@@ -22,7 +22,7 @@ const MOST: [f64; 2] = [3.0, 1.5];
 impl Bench {
     /// Measures both on one repository.
     pub(super) fn releases(&self, report: &mut String, tree: &Corpus) -> Result<bool> {
-        let folder = repository("releases", &make_releases(tree)?, 24)?;
+        let folder = build_repository("releases", &make_releases(tree)?, 24)?;
         check_out(&folder)?;
         let tool = |against: &[usize]| {
             let mut command: Vec<OsString> = vec![self.abide.clone().into(), "breaking".into()];
@@ -47,7 +47,7 @@ impl Bench {
         let mut met = true;
         for ((what, ratio), most) in ["time", "memory"].into_iter().zip(ratios).zip(MOST) {
             met &= ratio <= most;
-            let verdict = verdict(ratio <= most);
+            let verdict = name_verdict(ratio <= most);
             writeln!(report, "- {what} as a multiple: at most {most}: {ratio:.2}: {verdict}")?;
         }
         Ok(met)

@@ -10,7 +10,7 @@ use abide_harness::programs::{abide_serve, stdout, target, workspace};
 use abide_harness::{ExternalPaths, Result};
 use serde_json::Value;
 
-use super::timing::{median, verdict};
+use super::timing::{median, name_verdict};
 
 /// How many clients there are, each over a connection of its own.
 const CLIENTS: usize = 1_000;
@@ -74,7 +74,7 @@ struct Side {
 
 impl Side {
     /// Lets the clients come to a server.
-    fn fill(server: Ended, mut clients: Clients) -> Result<Side> {
+    fn connect_clients(server: Ended, mut clients: Clients) -> Result<Side> {
         let fill = Answer::of(&clients.tell(&format!("connect {CLIENTS}"))?)?;
         Ok(Side { server, clients, fill, changes: Vec::new() })
     }
@@ -106,10 +106,10 @@ pub(super) fn run(report: &mut String, paths: &ExternalPaths) -> Result<bool> {
     let mut met = true;
     for (clusters, is_long) in CLUSTERS {
         let folder = Folder::write(clusters)?;
-        let mut ours = server(&serve, &load, &folder)?;
+        let mut ours = start_server(&serve, &load, &folder)?;
         // What all are sent is recorded for the floor.
         ours.change(&folder.write_change(0)?, &folder.file(0))?;
-        let mut floor = floor(&load, &folder)?;
+        let mut floor = start_floor(&load, &folder)?;
         floor.change(&folder.write_change(0)?, &folder.watched())?;
         for number in 1..=CHANGES {
             for (side, file) in [(&mut ours, folder.file(0)), (&mut floor, folder.watched())] {
@@ -123,7 +123,7 @@ pub(super) fn run(report: &mut String, paths: &ExternalPaths) -> Result<bool> {
         let mut row = |what: &str, ours: String, floor: String, ratio: f64, most: Option<f64>| {
             let goal = most.map_or_else(String::new, |most| {
                 met &= ratio <= most;
-                format!("{most}: {}", verdict(ratio <= most))
+                format!("{most}: {}", name_verdict(ratio <= most))
             });
             writeln!(report, "| {clusters} | {what} | {ours} | {floor} | {ratio:.2} | {goal} |")
         };
@@ -163,8 +163,8 @@ pub(super) fn run(report: &mut String, paths: &ExternalPaths) -> Result<bool> {
             let fits = memory.0 <= MEMORY;
             met &= fits;
             drop(floor);
-            writeln!(report, "\n- memory at most {MEMORY} MiB: {}", verdict(fits))?;
-            writeln!(report, "{}\n", long(&mut ours, &folder)?)?;
+            writeln!(report, "\n- memory at most {MEMORY} MiB: {}", name_verdict(fits))?;
+            writeln!(report, "{}\n", time_long_run(&mut ours, &folder)?)?;
             writeln!(
                 report,
                 "| clusters | | server | floor | ratio | goal |\n|---|---|---|---|---|---|"
@@ -183,7 +183,7 @@ fn load() -> Result<PathBuf> {
 }
 
 /// `abide-serve`.
-fn server(serve: &Path, load: &Path, folder: &Folder) -> Result<Side> {
+fn start_server(serve: &Path, load: &Path, folder: &Folder) -> Result<Side> {
     let mut command = Command::new(serve);
     command
         .arg("--resources")
@@ -209,11 +209,11 @@ fn server(serve: &Path, load: &Path, folder: &Folder) -> Result<Side> {
         }
     };
     std::thread::spawn(move || std::io::copy(&mut logs, &mut std::io::sink()));
-    Side::fill(server, Clients::start(load, &address, Some(&folder.root))?)
+    Side::connect_clients(server, Clients::start(load, &address, Some(&folder.root))?)
 }
 
 /// Lets all clients come again, and makes many changes.
-fn long(ours: &mut Side, folder: &Folder) -> Result<String> {
+fn time_long_run(ours: &mut Side, folder: &Folder) -> Result<String> {
     let Side { server, clients, .. } = ours;
     let again = Answer::of(&clients.tell("reconnect")?)?;
     let before = server.processor()?;
@@ -252,7 +252,7 @@ fn long(ours: &mut Side, folder: &Folder) -> Result<String> {
 }
 
 /// The same with prepared bytes.
-fn floor(load: &Path, folder: &Folder) -> Result<Side> {
+fn start_floor(load: &Path, folder: &Folder) -> Result<Side> {
     let mut command = Command::new(load);
     command.arg("floor").stdout(Stdio::piped());
     for (flag, name) in [("--first", "connect"), ("--change", "change")] {
@@ -264,7 +264,7 @@ fn floor(load: &Path, folder: &Folder) -> Result<Side> {
     let mut said = BufReader::new(server.0.stdout.take().ok_or("it is piped")?);
     let mut address = String::new();
     said.read_line(&mut address)?;
-    Side::fill(server, Clients::start(load, address.trim(), None)?)
+    Side::connect_clients(server, Clients::start(load, address.trim(), None)?)
 }
 
 /// A process that ends when this is dropped.

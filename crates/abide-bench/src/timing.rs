@@ -77,7 +77,7 @@ impl Bench {
                 .into());
             }
             if tool.name.starts_with("abide") && tool.name != "abide build" {
-                tool.checks.push_str(&summary(&said.stdout)?);
+                tool.checks.push_str(&summarize_report(&said.stdout)?);
             } else if matches!(tool.name, "buf lint" | "buf breaking") {
                 write!(
                     tool.checks,
@@ -124,12 +124,12 @@ pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-pub(super) fn verdict(met: bool) -> &'static str {
+pub(super) fn name_verdict(met: bool) -> &'static str {
     if met { "met" } else { "NOT MET" }
 }
 
 /// The counts in the summary of a JSON Lines report.
-fn summary(report: &[u8]) -> Result<String> {
+fn summarize_report(report: &[u8]) -> Result<String> {
     let last = report.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
     let summary: Value = serde_json::from_slice(last.ok_or("`abide check` printed no summary")?)?;
     let counts = ["files", "packages", "errors", "warnings", "notes"]

@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 use self::pairs::{PairMap, twin};
 pub use self::renamed_types::RenamedType;
 pub use self::same_text::ComparedTexts;
-use crate::element::{entries, find_held_enum};
+use crate::element::{find_held_enum, find_map_entries};
 use crate::surface::Direction;
 
 /// Two trees, their elements paired.
@@ -205,7 +205,7 @@ impl<'t> Diff<'t> {
         old: Field<'t>,
         new: Field<'t>,
     ) -> Vec<(Field<'t>, Field<'t>)> {
-        let pairs = match entries(old).zip(entries(new)) {
+        let pairs = match find_map_entries(old).zip(find_map_entries(new)) {
             Some((old, new)) => old.into_iter().zip(new).collect(),
             None if old.is_map() || new.is_map() => Vec::new(),
             None => vec![(old, new)],

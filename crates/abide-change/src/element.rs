@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use abide_schema::{Element, Enum, EnumId, Field, File, Method};
 
 /// The key and the value of a map.
-pub fn entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
+pub fn find_map_entries(field: Field<'_>) -> Option<[Field<'_>; 2]> {
     let entry = field.message_type().filter(|_| field.is_map())?;
     Some([entry.field_numbered(1)?, entry.field_numbered(2)?])
 }
 
 /// The field that holds the values: that of the entry for a map, else the field itself.
 pub(crate) fn find_value_field(field: Field<'_>) -> Field<'_> {
-    entries(field).map_or(field, |[_, value]| value)
+    find_map_entries(field).map_or(field, |[_, value]| value)
 }
 
 /// The enum that a field holds; for a map, the enum of its values.
@@ -39,7 +39,7 @@ pub fn collect_first_names(item: Enum<'_>) -> BTreeMap<i32, &str> {
 }
 
 /// Returns what a file declares at its top level.
-pub fn top_level<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
+pub fn list_top_level<'t>(file: File<'t>) -> impl Iterator<Item = Element<'t>> {
     let messages = file.messages().map(Element::Message);
     let types = messages.chain(file.enums().map(Element::Enum));
     types.chain(file.services().map(Element::Service)).chain(file.extensions().map(Element::Field))

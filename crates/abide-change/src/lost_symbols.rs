@@ -6,8 +6,8 @@ use crate::change::Change;
 use crate::comparison::Comparison;
 use crate::effects::Effects;
 use crate::symbols::{
-    Correspondence, GeneratedNames, GeneratedSymbol, Language, Loss, LostSymbol, loss, loss_by_use,
-    loss_file, stays_imported, symbols_of_file, symbols_with,
+    Correspondence, GeneratedNames, GeneratedSymbol, Language, Loss, LostSymbol, find_loss,
+    find_loss_by_use, find_loss_of_file, list_symbols_of_file, list_symbols_with, stays_imported,
 };
 
 impl Correspondence for Comparison<'_> {
@@ -43,10 +43,10 @@ pub fn find_lost_symbols<'t>(
         Change::Added(_) => None,
         Change::Removed(old) => {
             let [names, _] = comparison.names();
-            describe_removed(symbols_with(names, language, old).into_iter().next())
+            describe_removed(list_symbols_with(names, language, old).into_iter().next())
         }
         Change::Both { old, new } => {
-            loss(language, old, new, comparison).map(|loss| loss.to_string())
+            find_loss(language, old, new, comparison).map(|loss| loss.to_string())
         }
     })
 }
@@ -59,7 +59,7 @@ pub fn find_lost_by_use<'t>(
     ty: (Element<'t>, Element<'t>),
 ) -> (Effects, Vec<LostSymbol>) {
     collect_losses(|language| {
-        loss_by_use(language, user, ty, comparison.names()).map(|loss| loss.to_string())
+        find_loss_by_use(language, user, ty, comparison.names()).map(|loss| loss.to_string())
     })
 }
 
@@ -73,10 +73,12 @@ pub fn find_lost_in_file<'t>(
         Change::Removed(old) => {
             let left = comparison.new_package(old.package()).into_iter().flat_map(Package::files);
             let stays = stays_imported(language, old, left);
-            describe_removed(symbols_of_file(language, old).into_iter().next().filter(|_| !stays))
+            describe_removed(
+                list_symbols_of_file(language, old).into_iter().next().filter(|_| !stays),
+            )
         }
         Change::Both { old, new } => {
-            loss_file(language, old, new, comparison).map(|loss| loss.to_string())
+            find_loss_of_file(language, old, new, comparison).map(|loss| loss.to_string())
         }
     })
 }

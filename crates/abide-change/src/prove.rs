@@ -231,11 +231,11 @@ fn is_found_by(surface: Surface, old: Field<'_>, new: Field<'_>) -> bool {
     match surface {
         Surface::Wire => old.number() == new.number(),
         Surface::Json if !old.is_extension() => old.json_name() == new.json_name(),
-        _ => written_name(old) == written_name(new),
+        _ => quote_field_name(old) == quote_field_name(new),
     }
 }
 
 /// The name of a field in text format; of an extension, its full name.
-fn written_name(field: Field<'_>) -> String {
+fn quote_field_name(field: Field<'_>) -> String {
     if field.is_extension() { field.full_name() } else { field.name().to_owned() }
 }

@@ -1,10 +1,10 @@
 //! A model of protoc's generators: the symbols that users of generated code can
 //! write.
 //!
-//! For each element of a tree, [`symbols`] lists the symbols that the generators
+//! For each element of a tree, [`list_symbols`] lists the symbols that the generators
 //! for C++, Go, Java and Python emit for it. Each has a signature: what matters to
 //! the compilers of its callers, in our own normal form. A removed symbol, or one
-//! with another signature, breaks source code. [`loss`] finds the first of them,
+//! with another signature, breaks source code. [`find_loss`] finds the first of them,
 //! which most callers use.
 //!
 //! # How the model is verified
@@ -38,10 +38,12 @@ mod python;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::emitted::symbols_with;
-pub use self::emitted::{symbols, symbols_of_file};
+pub(crate) use self::emitted::list_symbols_with;
+pub use self::emitted::{list_symbols, list_symbols_of_file};
 pub use self::emitter::GeneratedSymbol;
 pub use self::language::Language;
 pub use self::loss::LostSymbol;
-pub(crate) use self::loss::{Correspondence, Loss, loss, loss_by_use, loss_file, stays_imported};
+pub(crate) use self::loss::{
+    Correspondence, Loss, find_loss, find_loss_by_use, find_loss_of_file, stays_imported,
+};
 pub(crate) use self::names::GeneratedNames;

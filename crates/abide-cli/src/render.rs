@@ -59,7 +59,7 @@ pub(crate) use hash_list::{HashList, PrintedPackage};
 pub(crate) use man_page::ManPage;
 pub(crate) use owner_list::OwnerReport;
 pub(crate) use plan_report::PlanReport;
-pub(crate) use rule_counts::{count_lines, count_table};
+pub(crate) use rule_counts::{count_table, render_counts_as_json_lines};
 pub(crate) use rule_list::RuleList;
 pub(crate) use rule_page::RulePages;
 pub(crate) use runtime_report::{RuntimePlace, RuntimeReport};

@@ -31,7 +31,7 @@ use tonic::{Status, Streaming};
 use tonic_prost::ProstDecoder;
 use tower_service::Service;
 
-use self::payload::{World, place};
+use self::payload::{World, find_place};
 use crate::error::{ConformanceError, LineProblem, TableError};
 use crate::play::{Outcome, Stop};
 use crate::resources::Type;
@@ -499,7 +499,7 @@ impl Step {
         patience: Duration,
     ) -> Result<(), Stop> {
         let mut until = |line: &str, holds: &dyn Fn(&Watch) -> bool| {
-            until(stage, client, patience, line, holds)
+            wait_until(stage, client, patience, line, holds)
         };
         match self {
             Step::Asks(ty, names) => until(line, &|it| it.has_asked(*ty, names)),
@@ -510,7 +510,7 @@ impl Step {
                 until(line, &|it| types.iter().all(|ty| it.has_answered(*ty, false)))
             }
             Step::Change(ty) | Step::Break(ty) => {
-                let at = place(*ty);
+                let at = find_place(*ty);
                 let before = stage.watch(|it| it.talk(*ty).map(|it| it.sent.len()));
                 stage.change(|world| {
                     world.contents[at] += 1;
@@ -548,7 +548,7 @@ impl Step {
 }
 
 /// Waits until something holds, and fails at once if the client broke the protocol, or ended.
-fn until(
+fn wait_until(
     stage: &Stage,
     client: &mut Running,
     patience: Duration,
@@ -582,8 +582,8 @@ fn start(
 ) -> Result<Running, ConformanceError> {
     std::fs::create_dir_all(folder).map_err(ConformanceError::Client)?;
     let (grpc, envoy) = (folder.join("grpc.json"), folder.join("envoy.json"));
-    std::fs::write(&grpc, grpc_bootstrap(address)).map_err(ConformanceError::Client)?;
-    let text = envoy_bootstrap(address, options.is_delta);
+    std::fs::write(&grpc, render_grpc_bootstrap(address)).map_err(ConformanceError::Client)?;
+    let text = render_envoy_bootstrap(address, options.is_delta);
     std::fs::write(&envoy, text).map_err(ConformanceError::Client)?;
     let fill = |it: &String| {
         it.replace("{address}", address).replace("{bootstrap}", &envoy.to_string_lossy())
@@ -602,7 +602,7 @@ fn start(
     child.map(Running).map_err(failed)
 }
 
-fn grpc_bootstrap(address: &str) -> String {
+fn render_grpc_bootstrap(address: &str) -> String {
     serde_json::json!({
         "xds_servers": [{
             "server_uri": address,
@@ -614,7 +614,7 @@ fn grpc_bootstrap(address: &str) -> String {
     .to_string()
 }
 
-fn envoy_bootstrap(address: &str, is_delta: bool) -> String {
+fn render_envoy_bootstrap(address: &str, is_delta: bool) -> String {
     let (host, port) = address.rsplit_once(':').unwrap_or((address, "0"));
     let port: u16 = port.parse().unwrap_or_default();
     let ads = serde_json::json!({"ads": {}, "resource_api_version": "V3"});

@@ -199,7 +199,7 @@ impl Player<'_> {
             Verb::Expect { ty, names, removed } => self.expect(*ty, names, removed, &step.line),
             Verb::Ends => match self.next(None, &step.line)? {
                 Arrival::End(_) => Ok(()),
-                Arrival::Response(response) => Err(unlike(&step.line, &response)),
+                Arrival::Response(response) => Err(report_unlike(&step.line, &response)),
             },
         }
     }
@@ -306,7 +306,7 @@ impl Player<'_> {
         talk.version.clone_from(&response.version);
         let (is_delta, asked) = (talk.is_delta, talk.names.clone());
         if response.type_url != ty.url() {
-            return Err(unlike(line, &response));
+            return Err(report_unlike(line, &response));
         }
         if response.nonce.is_empty() && self.way != Way::Rest {
             return Err(Stop::Fail(format!("awaited `{line}`, and it came without a nonce")));
@@ -325,7 +325,7 @@ impl Player<'_> {
         let gone: BTreeSet<&str> = response.removed.iter().map(|it| &**it).collect();
         let is_right = is_right && gone == removed.iter().map(|it| &**it).collect();
         if !is_right {
-            return Err(unlike(line, &response));
+            return Err(report_unlike(line, &response));
         }
         self.note(ty, &response, line)
     }
@@ -403,7 +403,7 @@ impl Player<'_> {
     }
 }
 
-fn unlike(line: &str, came: &Received) -> Stop {
+fn report_unlike(line: &str, came: &Received) -> Stop {
     Stop::Fail(format!("awaited `{line}`, but `{came}` came"))
 }
 

@@ -203,7 +203,7 @@ impl Served {
 }
 
 /// A scenario's resources and a mark, for a server: its messages in the JSON mapping.
-pub(crate) fn messages(served: &Served, mark: u16) -> Vec<Value> {
+pub(crate) fn render_messages(served: &Served, mark: u16) -> Vec<Value> {
     let mark = ServedResource {
         ty: Type::ENDPOINTS,
         name: MARK.to_owned(),

@@ -27,7 +27,7 @@ use tonic_prost::ProstCodec;
 use crate::error::{Absence, ChangeError, ConformanceError};
 use crate::message::{Arrival, Ask, Received, ReceivedResource, StreamEnd};
 use crate::play::{Outcome, Rules, Stop, Stream, Target, play};
-use crate::resources::{MARK, Served, Type, messages};
+use crate::resources::{MARK, Served, Type, render_messages};
 use crate::scenario::{Scenario, Way};
 use abide_transport::{describe_chain, read_body, send_request};
 
@@ -181,7 +181,7 @@ impl Server {
     ) -> Open {
         let (asks, asked) = mpsc::unbounded_channel();
         let endpoint = self.endpoint.clone();
-        let path = path(stream);
+        let path = build_stream_path(stream);
         let rest = self.options.rest.clone().filter(|_| stream.is_rest);
         let is_delta = stream.is_delta;
         let task = self.runtime.spawn(async move {
@@ -274,7 +274,7 @@ impl Target for Server {
     fn serve(&mut self, served: &Served) -> Result<(), Stop> {
         self.changes = self.changes % 50_000 + 1;
         // A server that has nothing yet must not answer with the change that comes.
-        let changed = self.options.changes.apply(&messages(served, self.changes));
+        let changed = self.options.changes.apply(&render_messages(served, self.changes));
         changed.map_err(|error| Stop::Fail(error.to_string()))?;
         self.follow()
     }
@@ -351,21 +351,21 @@ impl Changes {
         // JSON is YAML.
         let text: String = messages.iter().map(|it| format!("---\n{it}\n")).collect();
         match self {
-            Changes::Folder(folder) => place(folder, &text),
-            Changes::Command(command) => tell(command, &text),
+            Changes::Folder(folder) => replace_file(folder, &text),
+            Changes::Command(command) => run_change_command(command, &text),
         }
     }
 }
 
 /// Moves a file with these resources into place.
-fn place(folder: &Path, text: &str) -> Result<(), ChangeError> {
+fn replace_file(folder: &Path, text: &str) -> Result<(), ChangeError> {
     let (beside, place) = (folder.join(".conformance.yaml"), folder.join("conformance.yaml"));
     let moved = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, &place));
     moved.map_err(|error| ChangeError::File { place, error })
 }
 
 /// Runs a command that reads these resources.
-fn tell(command: &str, text: &str) -> Result<(), ChangeError> {
+fn run_change_command(command: &str, text: &str) -> Result<(), ChangeError> {
     let failed = |error| ChangeError::Command { command: command.to_owned(), error };
     let mut shell = Command::new("sh");
     let child = shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();
@@ -382,7 +382,7 @@ fn tell(command: &str, text: &str) -> Result<(), ChangeError> {
 }
 
 /// The path of a stream.
-fn path(stream: &Stream) -> String {
+fn build_stream_path(stream: &Stream) -> String {
     let Some(only) = stream.only else {
         let method = if stream.is_delta { "Delta" } else { "Stream" };
         return format!(
@@ -477,7 +477,7 @@ async fn poll(
     let Some(mut ask) = asked.recv().await else { return StreamEnd::closed("the client left") };
     loop {
         let answer = tokio::select! {
-            answer = post(address, path, body(&ask)) => answer,
+            answer = poll_once(address, path, render_poll(&ask)) => answer,
             newer = asked.recv() => match newer {
                 Some(newer) => {
                     ask = newer;
@@ -504,7 +504,7 @@ async fn poll(
 }
 
 /// The request of a poll, in the JSON mapping.
-fn body(ask: &Ask) -> String {
+fn render_poll(ask: &Ask) -> String {
     let Names::Sotw(names) = &ask.names else { return "{}".to_owned() };
     let node = ask.node.as_ref().map_or("", |it| &it.id);
     let node = json!({"id": node, "cluster": "conformance"});
@@ -515,7 +515,7 @@ fn body(ask: &Ask) -> String {
 }
 
 /// One poll. `None` is no change.
-async fn post(address: &str, path: &str, body: String) -> Result<Option<Received>, StreamEnd> {
+async fn poll_once(address: &str, path: &str, body: String) -> Result<Option<Received>, StreamEnd> {
     let failed = |error: &dyn std::fmt::Display| {
         StreamEnd::Closed(format!("polling {address}{path}: {error}"))
     };

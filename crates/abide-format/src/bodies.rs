@@ -124,7 +124,7 @@ impl Printer<'_> {
         let (needed, before) =
             self.write_comments_between(trailing, line_end, &statement.own, before);
         let start = self.start(statement);
-        self.start_line(needed || self.has_empty_line(before, start));
+        self.start_line(needed || self.needs_empty_line(before, start));
         self.at = start;
         self.write_statement(statement.id);
     }
@@ -154,7 +154,7 @@ impl Printer<'_> {
         let detached = own.detached.iter().map(|&run| (run, false));
         for (run, leading) in detached.chain(own.leading.map(|run| (run, true))) {
             let needed = last.needs_empty_line(Some((run, leading)));
-            let empty_line = needed || self.has_empty_line(before, run.span.start);
+            let empty_line = needed || self.needs_empty_line(before, run.span.start);
             self.run(run, line, empty_line);
             last = LastWritten::Lines { run, leading };
             before = LinesBefore::AsWritten;

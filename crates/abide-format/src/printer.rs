@@ -190,7 +190,7 @@ impl<'t> Printer<'t> {
     pub(crate) fn begin_entry(&mut self, before: LinesBefore) {
         let start = self.next_entry().span.start;
         let before = self.write_comment_lines(start, before);
-        self.start_line(self.has_empty_line(before, start));
+        self.start_line(self.needs_empty_line(before, start));
         self.at = start;
     }
 
@@ -198,7 +198,7 @@ impl<'t> Printer<'t> {
     /// that which follows.
     pub(crate) fn write_comment_lines(&mut self, end: u32, mut before: LinesBefore) -> LinesBefore {
         for comment in self.comments_until(end) {
-            self.start_line(self.has_empty_line(before, comment.span.start));
+            self.start_line(self.needs_empty_line(before, comment.span.start));
             self.write_comment(comment);
             self.at = comment.span.end;
             before = LinesBefore::AsWritten;
@@ -206,7 +206,7 @@ impl<'t> Printer<'t> {
         before
     }
 
-    pub(crate) fn has_empty_line(&self, before: LinesBefore, start: u32) -> bool {
+    pub(crate) fn needs_empty_line(&self, before: LinesBefore, start: u32) -> bool {
         match before {
             LinesBefore::Nothing => false,
             LinesBefore::EmptyLine => true,

@@ -34,7 +34,7 @@ pub struct Corpus {
 
 impl Corpus {
     fn new(name: &str, root: PathBuf, imports: Vec<PathBuf>) -> Result<Self> {
-        let files = proto_files(&root)?;
+        let files = list_proto_files(&root)?;
         let name = name.to_owned();
         Ok(Self { name, root, imports, files })
     }
@@ -71,7 +71,7 @@ pub fn stage() -> Result<PathBuf> {
 
 /// The trees of the archives beside the workspace; none if the folder does not
 /// exist.
-pub fn archives(paths: &ExternalPaths) -> Result<Vec<Corpus>> {
+pub fn unpack_archives(paths: &ExternalPaths) -> Result<Vec<Corpus>> {
     let shared = paths.shared.clone().unwrap_or(workspace()?.join("../shared"));
     let folder = shared.join("corpora");
     let Ok(entries) = fs::read_dir(&folder) else {
@@ -85,7 +85,7 @@ pub fn archives(paths: &ExternalPaths) -> Result<Vec<Corpus>> {
     }
     let mut trees = Vec::new();
     for name in &names {
-        let root = fresh(name)?;
+        let root = make_fresh_folder(name)?;
         let archive = fs::File::open(folder.join(format!("{name}.tar.gz")))?;
         tar::Archive::new(GzDecoder::new(archive)).unpack(&root)?;
         if name != DEPS {
@@ -104,19 +104,19 @@ pub fn archives(paths: &ExternalPaths) -> Result<Vec<Corpus>> {
 pub fn googleapis(paths: &ExternalPaths) -> Result<Corpus> {
     let package = match &paths.googleapis {
         Some(package) => package.clone(),
-        None => installed(GOOGLEAPIS)?,
+        None => find_installed(GOOGLEAPIS)?,
     };
     googleapis_in("googleapis", &package)
 }
 
 /// googleapis two years earlier.
 pub fn googleapis_before() -> Result<Corpus> {
-    googleapis_in("googleapis-before", &installed(GOOGLEAPIS_BEFORE)?)
+    googleapis_in("googleapis-before", &find_installed(GOOGLEAPIS_BEFORE)?)
 }
 
 fn googleapis_in(name: &str, package: &Path) -> Result<Corpus> {
-    let root = fresh(name)?;
-    let files = proto_files(package)?;
+    let root = make_fresh_folder(name)?;
+    let files = list_proto_files(package)?;
     let (shadowing, files): (Vec<_>, Vec<_>) =
         files.iter().partition(|file| file.starts_with("google/protobuf/"));
     for file in files {
@@ -127,7 +127,7 @@ fn googleapis_in(name: &str, package: &Path) -> Result<Corpus> {
 }
 
 /// Installs a package with npm in its own folder.
-fn installed(package: &str) -> Result<PathBuf> {
+fn find_installed(package: &str) -> Result<PathBuf> {
     let prefix = target()?.join("npm").join(package);
     let folder = prefix.join("node_modules/google-proto-files");
     if !folder.exists() {
@@ -140,12 +140,12 @@ fn installed(package: &str) -> Result<PathBuf> {
 }
 
 /// A tree with its imports as one tree that buf can read.
-pub fn whole(tree: &Corpus) -> Result<Corpus> {
+pub fn join_with_imports(tree: &Corpus) -> Result<Corpus> {
     let name = format!("envoy-{}", tree.name);
-    let root = fresh(&name)?;
+    let root = make_fresh_folder(&name)?;
     let mut from = vec![(&tree.root, tree.files.clone())];
     for import in &tree.imports {
-        from.push((import, proto_files(import)?));
+        from.push((import, list_proto_files(import)?));
     }
     for (folder, files) in from {
         for file in &files {
@@ -198,8 +198,8 @@ fn fetch(folder: &Path, version: &str) -> Result<()> {
 }
 
 /// A tree of these files.
-pub fn written(name: &str, files: &[(String, String)]) -> Result<Corpus> {
-    let root = fresh(name)?;
+pub fn write_tree(name: &str, files: &[(String, String)]) -> Result<Corpus> {
+    let root = make_fresh_folder(name)?;
     for (path, text) in files {
         write(&root.join(path), text.as_bytes())?;
     }
@@ -214,7 +214,7 @@ pub fn own() -> Result<Corpus> {
 
 /// The files of one of our folders.
 pub fn folder(name: &str, folder: &str) -> Result<Corpus> {
-    let root = fresh(name)?;
+    let root = make_fresh_folder(name)?;
     let folder = workspace()?.join(folder);
     for entry in fs::read_dir(&folder)? {
         let path = entry?.path();
@@ -228,7 +228,7 @@ pub fn folder(name: &str, folder: &str) -> Result<Corpus> {
 
 /// Every `step`-th folder of a tree, with the imports of its files: a smaller tree
 /// with similar files.
-pub fn slice(tree: &Corpus, step: usize) -> Result<Corpus> {
+pub fn slice_tree(tree: &Corpus, step: usize) -> Result<Corpus> {
     let name = format!("{}-slice", tree.name);
     let folders: BTreeSet<_> = tree.files.iter().map(|file| Path::new(file).parent()).collect();
     let folders: BTreeSet<_> = folders.into_iter().step_by(step).collect();
@@ -239,11 +239,11 @@ pub fn slice(tree: &Corpus, step: usize) -> Result<Corpus> {
 
 /// Some files of a tree, with all that they import.
 pub fn with_imports(tree: &Corpus, name: &str, mut wanted: Vec<String>) -> Result<Corpus> {
-    let root = fresh(name)?;
+    let root = make_fresh_folder(name)?;
     let mut seen: BTreeSet<String> = wanted.iter().cloned().collect();
     while let Some(file) = wanted.pop() {
         let bytes = fs::read(tree.root.join(&file))?;
-        for import in imports(&String::from_utf8_lossy(&bytes)) {
+        for import in list_imports(&String::from_utf8_lossy(&bytes)) {
             if tree.root.join(import).exists() && seen.insert(import.to_owned()) {
                 wanted.push(import.to_owned());
             }
@@ -254,14 +254,14 @@ pub fn with_imports(tree: &Corpus, name: &str, mut wanted: Vec<String>) -> Resul
 }
 
 /// Several copies of googleapis, each in another package.
-pub fn multiplied(tree: &Corpus, times: u32) -> Result<Corpus> {
+pub fn multiply_tree(tree: &Corpus, times: u32) -> Result<Corpus> {
     let name = format!("{}-times-{times}", tree.name);
-    let root = fresh(&name)?;
+    let root = make_fresh_folder(&name)?;
     for file in &tree.files {
         let text = String::from_utf8(fs::read(tree.root.join(file))?)?;
         for copy in 1..=times {
             let path = root.join(format!("w{copy}")).join(file);
-            write(&path, moved(&text, copy).as_bytes())?;
+            write(&path, move_to_copy(&text, copy).as_bytes())?;
         }
     }
     Corpus::new(&name, root, tree.imports.clone())
@@ -272,12 +272,12 @@ pub fn multiplied(tree: &Corpus, times: u32) -> Result<Corpus> {
 /// A relative name still finds its target, since the innermost `google` is now
 /// `w<copy>.google`; only the well-known types need a leading dot. Extensions
 /// of the well-known options move to numbers of their own.
-fn moved(text: &str, copy: u32) -> String {
+fn move_to_copy(text: &str, copy: u32) -> String {
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     let mut extending = false;
     for line in text.split_inclusive('\n') {
         let code = line.trim_start();
-        if let Some(path) = imported(line).filter(|path| !path.starts_with("google/protobuf/")) {
+        if let Some(path) = read_import(line).filter(|path| !path.starts_with("google/protobuf/")) {
             out.push_str(&line.replacen(path, &format!("w{copy}/{path}"), 1));
             continue;
         }
@@ -319,17 +319,17 @@ fn moved(text: &str, copy: u32) -> String {
 }
 
 /// The paths that a file imports, if each is on its own line.
-fn imports(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(imported)
+fn list_imports(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(read_import)
 }
 
-fn imported(line: &str) -> Option<&str> {
+fn read_import(line: &str) -> Option<&str> {
     let (keyword, rest) = line.trim_start().split_once('"')?;
     keyword.starts_with("import ").then(|| rest.split_once('"')).flatten().map(|(path, _)| path)
 }
 
 /// An empty folder with this name in the stage.
-pub fn fresh(name: &str) -> Result<PathBuf> {
+pub fn make_fresh_folder(name: &str) -> Result<PathBuf> {
     let folder = stage()?.join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
@@ -347,7 +347,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// All `.proto` files in a folder and its subfolders, relative to it, sorted.
-pub fn proto_files(root: &Path) -> Result<Vec<String>> {
+pub fn list_proto_files(root: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -368,7 +368,7 @@ pub fn proto_files(root: &Path) -> Result<Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::moved;
+    use super::move_to_copy;
 
     #[test]
     fn a_moved_file_keeps_its_meaning() {
@@ -382,6 +382,6 @@ mod tests {
                     extend .google.protobuf.MethodOptions {\n  Rule http = 74295728 [packed = false];\n}\n\
                     .w2.google.b.T t = 1 [(google.api.x) = \"a.google.protobuf.C\"];\n\
                     .google.protobuf.Any any = 2; .google.protobuf.Any other = 3;\n";
-        assert_eq!(moved(text, 2), expected);
+        assert_eq!(move_to_copy(text, 2), expected);
     }
 }

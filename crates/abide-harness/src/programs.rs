@@ -83,7 +83,7 @@ impl Protoc {
 
     /// Finds the protoc that was the newest of the registry of Python packages when the programs
     /// were installed, which may be newer than the one that we compare with.
-    pub fn find_released() -> Result<Self> {
+    pub fn find_newest_installed() -> Result<Self> {
         Self::find_program(&target()?.join("ci-released/bin/python3"))
     }
 

@@ -23,8 +23,8 @@ pub struct Commit {
 }
 
 /// Creates a repository with these commits in one line of first parents, hours apart, oldest first.
-pub fn repository(name: &str, commits: &[Commit], hours: u64) -> Result<PathBuf> {
-    let folder = corpora::fresh(name)?;
+pub fn build_repository(name: &str, commits: &[Commit], hours: u64) -> Result<PathBuf> {
+    let folder = corpora::make_fresh_folder(name)?;
     git(&folder, &["init", "--quiet"], &[])?;
     let mut stream: Vec<u8> = Vec::new();
     for (number, commit) in (0..).zip(commits) {
@@ -108,7 +108,7 @@ mod tests {
             commit("second", "b", Vec::new()),
             commit("merge", "e", side),
         ];
-        let folder = repository("test-merge", &commits, 1).unwrap();
+        let folder = build_repository("test-merge", &commits, 1).unwrap();
         let mut log = Command::new("git");
         log.args(["log", "--topo-order", "--format=%s: %p"]).current_dir(&folder);
         let log = stdout(&mut log).unwrap();

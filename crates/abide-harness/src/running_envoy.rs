@@ -108,7 +108,7 @@ pub fn ask(address: &str, method: &str, path: &str) -> Result<(u16, String)> {
     let (head, body) = answer(address, method, path, "")?;
     let status = head.split(' ').nth(1).and_then(|it| it.parse().ok()).ok_or("no status")?;
     match head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
-        true => Ok((status, unchunked(&body).ok_or("the chunks of the answer are malformed")?)),
+        true => Ok((status, join_chunks(&body).ok_or("the chunks of the answer are malformed")?)),
         false => Ok((status, body)),
     }
 }
@@ -131,7 +131,7 @@ pub fn answer(address: &str, method: &str, path: &str, headers: &str) -> Result<
 }
 
 /// The body of an answer that was sent in chunks. Source: RFC 9112, section 7.1.
-fn unchunked(mut body: &str) -> Option<String> {
+fn join_chunks(mut body: &str) -> Option<String> {
     let mut whole = String::new();
     loop {
         let (size, rest) = body.split_once("\r\n")?;

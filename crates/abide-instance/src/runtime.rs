@@ -217,7 +217,7 @@ impl Runtime {
     /// Paths on disk with a name that makes a struct a share, `numerator` or
     /// `denominator`, and the names of their layers: the first path of each layer.
     /// Their keys count, but no static or RTDS layer can spell them.
-    pub fn reserved_paths(&self) -> &[(Box<str>, String)] {
+    pub fn list_unspellable_paths(&self) -> &[(Box<str>, String)] {
         &self.reserved
     }
 

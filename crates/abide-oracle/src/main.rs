@@ -89,7 +89,7 @@ const PARTS: &[Part] = &[
     }),
     ("hash", hashes),
     ("verdicts", |means| verdicts::run(means.newest()?, means.abide()?)),
-    ("editions", |_| editions::run(&Protoc::find_released()?)),
+    ("editions", |_| editions::run(&Protoc::find_newest_installed()?)),
     ("breaking", |means| {
         breaking::run(means.archives()?, means.protoc()?, means.abide()?, means.show)
     }),
@@ -159,7 +159,7 @@ impl Means<'_> {
     }
 
     fn archives(&self) -> Result<&[Corpus]> {
-        Ok(once(&self.archives, || corpora::archives(self.paths))?)
+        Ok(once(&self.archives, || corpora::unpack_archives(self.paths))?)
     }
 
     fn own(&self) -> Result<Corpus> {

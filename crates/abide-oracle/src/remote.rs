@@ -12,7 +12,7 @@ use abide_harness::{ExternalPaths, Result};
 
 use self::drifts::{DRIFTS, Drift, FILES, SERVICE};
 use crate::serving::processes::{Processes, free_port};
-use crate::serving::until;
+use crate::serving::wait_until;
 
 const PYTHON: &str = include_str!("remote/server.py");
 const NODE: &str = include_str!("remote/server.js");
@@ -214,7 +214,7 @@ fn rust(programs: &Programs, serve: &Path) -> Result<bool> {
     processes.start(&mut command, &programs.folder.join("serve.log"))?;
     let server = format!("grpc://127.0.0.1:{grpc}");
     let api = example.join("api").display().to_string();
-    let ran = until("the server answers", || {
+    let ran = wait_until("the server answers", || {
         let ran = programs.abide(&["drift", &server, &api, "--format", "json"]).ok()?;
         (ran.status.code() != Some(2)).then_some(ran)
     })?;

@@ -82,7 +82,7 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
     let mut is_whole = true;
     for document in DOCUMENTS {
         let text = fs::read_to_string(workspace.join(document.table))?;
-        let rows = rows(&text, document.prefix);
+        let rows = read_rows(&text, document.prefix);
         for row in &rows {
             println!("{row}");
         }
@@ -200,7 +200,7 @@ impl fmt::Display for Proof<'_> {
 }
 
 /// The rows of all tables in a text whose first cell is a number that begins with `prefix`.
-fn rows<'t>(text: &'t str, prefix: &str) -> Vec<Row<'t>> {
+fn read_rows<'t>(text: &'t str, prefix: &str) -> Vec<Row<'t>> {
     text.lines()
         .filter_map(|line| {
             let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ");
@@ -232,8 +232,8 @@ impl Evidence {
         }
         let mut tests = BTreeMap::new();
         for folder in &crates {
-            for file in compiled(folder)? {
-                for name in tests_in(&fs::read_to_string(file)?) {
+            for file in list_compiled_files(folder)? {
+                for name in list_tests(&fs::read_to_string(file)?) {
                     *tests.entry(name.to_owned()).or_default() += 1;
                 }
             }
@@ -308,7 +308,7 @@ impl Document {
     /// The numbers that only one of its table and the inventory has.
     fn unknown<'t>(&self, table: &[Row<'t>], inventory: &'t str) -> Vec<String> {
         let numbers = |rows: &[Row<'t>]| rows.iter().map(|row| row.number).collect::<BTreeSet<_>>();
-        let (ours, listed) = (numbers(table), numbers(&rows(inventory, self.prefix)));
+        let (ours, listed) = (numbers(table), numbers(&read_rows(inventory, self.prefix)));
         let lost = listed.difference(&ours).map(|it| format!("{it}: only the inventory has it"));
         let added = ours.difference(&listed).map(|it| format!("{it}: the inventory lacks it"));
         lost.chain(added).collect()
@@ -316,7 +316,7 @@ impl Document {
 }
 
 /// The source files of a crate that are compiled: those that a `mod` leads to.
-fn compiled(folder: &Path) -> Result<BTreeSet<PathBuf>> {
+fn list_compiled_files(folder: &Path) -> Result<BTreeSet<PathBuf>> {
     let mut waiting: Vec<(PathBuf, PathBuf)> = Vec::new();
     for name in ["src/lib.rs", "src/main.rs"] {
         waiting.push((folder.join(name), folder.join("src")));
@@ -338,7 +338,7 @@ fn compiled(folder: &Path) -> Result<BTreeSet<PathBuf>> {
             continue;
         }
         let text = fs::read_to_string(&file)?;
-        for name in text.lines().filter_map(declared) {
+        for name in text.lines().filter_map(read_declared_test) {
             let inside = children.join(name);
             waiting.push((inside.with_extension("rs"), inside.clone()));
             waiting.push((inside.join("mod.rs"), inside));
@@ -349,14 +349,14 @@ fn compiled(folder: &Path) -> Result<BTreeSet<PathBuf>> {
 }
 
 /// The module that a line declares in a file of its own.
-fn declared(line: &str) -> Option<&str> {
+fn read_declared_test(line: &str) -> Option<&str> {
     let line = line.trim().strip_suffix(';')?;
     let name = line.strip_prefix("mod ").or_else(|| Some(line.split_once(" mod ")?.1))?;
     name.chars().all(|it| it.is_alphanumeric() || it == '_').then_some(name)
 }
 
 /// The tests of a text that run without being asked for.
-fn tests_in(text: &str) -> Vec<&str> {
+fn list_tests(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let (mut is_test, mut is_ignored) = (false, false);
     for line in text.lines().map(str::trim) {
@@ -382,7 +382,7 @@ mod tests {
         let evidence = Evidence::of(&workspace).unwrap();
         for document in DOCUMENTS {
             let text = fs::read_to_string(workspace.join(document.table)).unwrap();
-            let rows = rows(&text, document.prefix);
+            let rows = read_rows(&text, document.prefix);
             assert_eq!(document.faults(&rows, &evidence), Vec::<String>::new());
         }
     }
@@ -391,14 +391,14 @@ mod tests {
     fn a_proof_that_is_lost_is_a_fault() {
         let source =
             "#[test]\nfn kept() {}\n#[test]\n#[ignore = \"slow\"]\nfn ignored() {}\nfn lost() {}\n";
-        let tests = tests_in(source).into_iter().map(|it| (it.to_owned(), 1)).collect();
+        let tests = list_tests(source).into_iter().map(|it| (it.to_owned(), 1)).collect();
         let chapters = BTreeSet::from(["adopting.md".to_owned()]);
         let scenarios = BTreeSet::from(["ack".to_owned()]);
         let evidence = Evidence { tests, scenarios, chapters };
         let document = &DOCUMENTS[0];
         let said = |proof: &str| {
             let text = format!("| 003-001 | words | {proof} |\n");
-            let mut faults = document.faults(&rows(&text, document.prefix), &evidence);
+            let mut faults = document.faults(&read_rows(&text, document.prefix), &evidence);
             faults.retain(|it| !it.ends_with("is missing"));
             faults.concat()
         };
@@ -417,7 +417,7 @@ mod tests {
         assert_eq!(said("kept"), "003-001: `kept` is no proof");
         assert_eq!(said("`kept` | more"), "003-001: has no proof");
         let text = "| 003-001 | a | `kept` |\n| 003-001 | b | `kept` |\n";
-        let twice = rows(text, document.prefix);
+        let twice = read_rows(text, document.prefix);
         let faults = document.faults(&twice, &evidence);
         assert!(faults.contains(&"003-001: is there twice".to_owned()), "{faults:?}");
         assert!(faults.contains(&"003-157: is missing".to_owned()), "{faults:?}");

@@ -42,15 +42,15 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
          `xtask` without any Envoy shows how",
     )?;
     println!("oracle: {} and Envoy {} and {}", serve.display(), newest.version, older.version);
-    let mut agreed = at_once(&serve, newest, older)?;
-    agreed &= files(&serve, newest)?;
+    let mut agreed = serve_several_majors(&serve, newest, older)?;
+    agreed &= serve_files(&serve, newest)?;
     agreed &= endpoints::run(&serve, newest)?;
     agreed &= initialising::run(&serve, newest, older)?;
     agreed &= runtime::run(&serve, newest)?;
     agreed &= grpc::run(&serve)?;
     agreed &= conformance::run(&serve, &[newest, older])?;
-    agreed &= moving(&serve, newest, true)? == 0;
-    let lost = moving(&serve, newest, false)?;
+    agreed &= rename_while_serving(&serve, newest, true)? == 0;
+    let lost = rename_while_serving(&serve, newest, false)?;
     if lost == 0 {
         println!("serving: without order no request failed, so this shows nothing");
     }
@@ -58,7 +58,7 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
 }
 
 /// Waits for something that is not there yet.
-pub(super) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
+pub(super) fn wait_until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let begin = Instant::now();
     while begin.elapsed() < LONG {
         if let Some(found) = found() {
@@ -72,7 +72,7 @@ pub(super) fn until<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Resu
 /// Two releases in three ways each on one server, with a cluster that the older release knows only
 /// in part: all of them serve requests, none refuses anything, and the server says what the older
 /// ones miss. It knows them by the extensions that they list.
-fn at_once(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
+fn serve_several_majors(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
     let fleet = Fleet::new("at-once", newest, older)?;
     let backend = Backend::start("blue")?;
     let mut processes = Processes::default();
@@ -90,7 +90,7 @@ fn at_once(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
     let mut good = true;
     for (envoy, way, client) in &clients {
         let name = format!("Envoy {} by {}", envoy.version, way.name());
-        let answer = until(&name, || get(client.listener, "/").ok().filter(|it| it == "blue"));
+        let answer = wait_until(&name, || get(client.listener, "/").ok().filter(|it| it == "blue"));
         good &= answer.is_ok();
         println!(
             "serving: {name}: {}",
@@ -100,8 +100,8 @@ fn at_once(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
     for (envoy, way, client) in &clients {
         let is_older = envoy.version == older.version;
         // A client that polls is known while it polls.
-        let told = until("what clients miss", || {
-            let text = said_of(fleet.admin, &client.id)?;
+        let told = wait_until("what clients miss", || {
+            let text = read_client_page(fleet.admin, &client.id)?;
             let is_told = text.contains("per_connection_buffer_high_watermark_timeout");
             let is_known = text.contains(&*older.program.to_string_lossy());
             let is_right = is_told == is_older && is_known == is_older;
@@ -109,7 +109,7 @@ fn at_once(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
         });
         if told.is_err() {
             good = false;
-            let text = said_of(fleet.admin, &client.id).unwrap_or_default();
+            let text = read_client_page(fleet.admin, &client.id).unwrap_or_default();
             println!("serving: Envoy {} by {}: {text}", envoy.version, way.name());
         }
     }
@@ -117,7 +117,7 @@ fn at_once(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
 }
 
 /// What the server says about a client that has clusters.
-fn said_of(admin: u16, id: &str) -> Option<String> {
+fn read_client_page(admin: u16, id: &str) -> Option<String> {
     let known: serde_json::Value = serde_json::from_str(&get(admin, "/clients").ok()?).ok()?;
     let of_it: Vec<_> = known.as_array()?.iter().filter(|it| it["node"] == id).collect();
     let text = serde_json::to_string(&of_it).ok()?;
@@ -125,7 +125,7 @@ fn said_of(admin: u16, id: &str) -> Option<String> {
 }
 
 /// An Envoy that reads what the server writes to files, and reads it again.
-fn files(serve: &Path, envoy: &Envoy) -> Result<bool> {
+fn serve_files(serve: &Path, envoy: &Envoy) -> Result<bool> {
     let fleet = Fleet::new("files", envoy, envoy)?;
     let backends = [Backend::start("blue")?, Backend::start("green")?];
     let mut processes = Processes::default();
@@ -137,7 +137,7 @@ fn files(serve: &Path, envoy: &Envoy) -> Result<bool> {
             fleet.start_envoy(envoy, Way::Files, &client, &mut processes)?;
         }
         let answers = || get(client.listener, "/").ok().filter(|it| it == backend.name);
-        if until(Way::Files.name(), answers).is_err() {
+        if wait_until(Way::Files.name(), answers).is_err() {
             println!("serving: Envoy {} by files: NOT SERVED by {}", envoy.version, backend.name);
             return Ok(false);
         }
@@ -147,7 +147,7 @@ fn files(serve: &Path, envoy: &Envoy) -> Result<bool> {
 }
 
 /// Traffic moves between two backends while requests never stop. Returns how many failed.
-fn moving(serve: &Path, envoy: &Envoy, is_ordered: bool) -> Result<usize> {
+fn rename_while_serving(serve: &Path, envoy: &Envoy, is_ordered: bool) -> Result<usize> {
     let fleet = Fleet::new(if is_ordered { "ordered" } else { "unordered" }, envoy, envoy)?;
     let backends = [Backend::start("blue")?, Backend::start("green")?];
     let mut processes = Processes::default();
@@ -160,14 +160,14 @@ fn moving(serve: &Path, envoy: &Envoy, is_ordered: bool) -> Result<usize> {
     for (way, client) in clients {
         let client = client?;
         fleet.start_envoy(envoy, way, &client, &mut processes)?;
-        until(way.name(), || get(client.listener, "/").ok().filter(|it| it == "blue"))?;
+        wait_until(way.name(), || get(client.listener, "/").ok().filter(|it| it == "blue"))?;
         traffic.push((way, client.listener, Traffic::start(client.listener)));
     }
     for turn in 1..=MOVES {
         let backend = &backends[turn % 2];
         fleet.route_to(backend.name, backend.port)?;
         for (way, listener, _) in &traffic {
-            until(way.name(), || get(*listener, "/").ok().filter(|it| it == backend.name))?;
+            wait_until(way.name(), || get(*listener, "/").ok().filter(|it| it == backend.name))?;
         }
         // What is gone goes after the routes.
         std::thread::sleep(Duration::from_millis(300));
@@ -185,6 +185,6 @@ fn moving(serve: &Path, envoy: &Envoy, is_ordered: bool) -> Result<usize> {
 }
 
 /// A port that nobody listens at.
-fn port() -> Result<u16> {
+fn reserve_port() -> Result<u16> {
     Ok(free_port()?)
 }

@@ -48,10 +48,10 @@ impl<'t> File<'t> {
     /// descriptor.
     pub fn mentions(self) -> impl ExactSizeIterator<Item = Mention<'t>> {
         let rows = &self.tree.mentions().files[self.id.0 as usize];
-        rows.iter().map(move |row| self.mention(row))
+        rows.iter().map(move |row| self.resolve_mention(row))
     }
 
-    fn mention(self, row: &MentionRow) -> Mention<'t> {
+    fn resolve_mention(self, row: &MentionRow) -> Mention<'t> {
         let MentionRow { span, whole, declares, .. } = *row;
         let means = match row.means {
             NameMeaning::Element(id) => MentionTarget::Element(self.tree.element(id)),
@@ -74,7 +74,7 @@ impl<'t> Element<'t> {
         let found = table.by_element.get(&self.id()).into_iter().flatten();
         found.map(move |&(id, at)| {
             let file = tree.file(id);
-            (file, file.mention(&table.files[id.0 as usize][at as usize]))
+            (file, file.resolve_mention(&table.files[id.0 as usize][at as usize]))
         })
     }
 

@@ -586,7 +586,7 @@ impl Source {
     /// writes a day next to it may live there.
     pub fn get_commit_day(&self) -> Option<Date> {
         const FURTHEST_BEHIND: i64 = 12 * 60 * 60;
-        let seconds = self.open.committed()?.checked_sub(FURTHEST_BEHIND)?;
+        let seconds = self.open.read_commit_time()?.checked_sub(FURTHEST_BEHIND)?;
         let moment = jiff::Timestamp::from_second(seconds).ok()?;
         Some(moment.to_zoned(jiff::tz::TimeZone::UTC).date())
     }

@@ -28,7 +28,7 @@ async fn shake_hands(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
 ) -> Result<SendRequest<Full<Bytes>>, TransportError> {
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
-    let (sender, connection) = handshake.map_err(no_answer)?;
+    let (sender, connection) = handshake.map_err(report_no_answer)?;
     // It ends with the request: `Connection: close`.
     tokio::spawn(connection);
     Ok(sender)
@@ -86,7 +86,7 @@ pub async fn send_request_to(
             ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
                 TransportError::NobodyListens(message)
             }
-            _ => no_answer(message),
+            _ => report_no_answer(message),
         }
     };
     let mut sender = match (address.strip_prefix(UNIX), tls) {
@@ -112,14 +112,14 @@ pub async fn send_request_to(
         request = request.header(hyper::header::CONTENT_TYPE, "application/json");
     }
     let request = request.body(Full::new(body));
-    let request = request.map_err(no_answer)?;
+    let request = request.map_err(report_no_answer)?;
     sender.send_request(request).await.map_err(|error| {
         match error.is_parse() || has_spoken_first(&error) {
             true if tls.is_none() => {
-                no_answer(format!("{address} does not answer in HTTP/1 without TLS"))
+                report_no_answer(format!("{address} does not answer in HTTP/1 without TLS"))
             }
-            true => no_answer(format!("{address} does not answer in HTTP/1")),
-            false => no_answer(format!("{url}{path}: {}", describe_chain(&error))),
+            true => report_no_answer(format!("{address} does not answer in HTTP/1")),
+            false => report_no_answer(format!("{url}{path}: {}", describe_chain(&error))),
         }
     })
 }
@@ -140,12 +140,12 @@ pub async fn fetch(address: &str, path: &str, limit: usize) -> Result<Bytes, Tra
     let asked = async {
         let response = send_request(address, Method::GET, path, Bytes::new()).await?;
         if response.status() != StatusCode::OK {
-            return Err(no_answer(format!("`{path}` answered {}", response.status())));
+            return Err(report_no_answer(format!("`{path}` answered {}", response.status())));
         }
         read_body(response, limit).await
     };
     let answer = timeout(ANSWER_TIMEOUT, asked).await;
-    answer.map_err(|_| no_answer(format!("no answer in {ANSWER_TIMEOUT:?}")))?
+    answer.map_err(|_| report_no_answer(format!("no answer in {ANSWER_TIMEOUT:?}")))?
 }
 
 /// The body of an answer, of at most `limit` bytes.
@@ -157,9 +157,9 @@ pub async fn read_body(
     limit: usize,
 ) -> Result<Bytes, TransportError> {
     let body = Limited::new(response.into_body(), limit).collect().await;
-    Ok(body.map_err(no_answer)?.to_bytes())
+    Ok(body.map_err(report_no_answer)?.to_bytes())
 }
 
-fn no_answer(reason: impl std::fmt::Display) -> TransportError {
+fn report_no_answer(reason: impl std::fmt::Display) -> TransportError {
     TransportError::NoAnswer(reason.to_string())
 }

@@ -55,18 +55,18 @@ where
         let RequestStream { arriving, head, content, most, .. } = self;
         if content.is_none() {
             // Between requests a client may be silent.
-            if !arriving.fill(head, 1).await.map_err(missing)? {
+            if !arriving.fill(head, 1).await.map_err(report_missing)? {
                 return Ok(None);
             }
             arriving.begin();
-            if !arriving.fill(head, HEAD).await.map_err(missing)? {
-                return Err(broken_off());
+            if !arriving.fill(head, HEAD).await.map_err(report_missing)? {
+                return Err(report_broken_off());
             }
             *content = Some((parse_length(&head.bytes, *most)?, PartialBody::default()));
         }
-        let Some((length, part)) = content else { return Err(broken_off()) };
-        if !arriving.fill(part, *length).await.map_err(missing)? {
-            return Err(broken_off());
+        let Some((length, part)) = content else { return Err(report_broken_off()) };
+        if !arriving.fill(part, *length).await.map_err(report_missing)? {
+            return Err(report_broken_off());
         }
         arriving.end();
         self.head = PartialBody::default();
@@ -78,7 +78,7 @@ where
     }
 }
 
-fn missing(why: BodyError) -> Status {
+fn report_missing(why: BodyError) -> Status {
     match why {
         BodyError::Late => Status::deadline_exceeded("no request came, or only a part of one"),
         BodyError::Broken(why) => Status::cancelled(why),
@@ -87,7 +87,7 @@ fn missing(why: BodyError) -> Status {
 
 /// The length of a request, by what stands before it.
 fn parse_length(head: &[u8], most: usize) -> Result<usize, Status> {
-    let &[flag, a, b, c, d] = head else { return Err(broken_off()) };
+    let &[flag, a, b, c, d] = head else { return Err(report_broken_off()) };
     if flag != 0 {
         return Err(Status::unimplemented("requests may not be compressed"));
     }
@@ -103,7 +103,7 @@ fn parse_length(head: &[u8], most: usize) -> Result<usize, Status> {
     }
 }
 
-fn broken_off() -> Status {
+fn report_broken_off() -> Status {
     Status::internal("the stream ended within a request")
 }
 

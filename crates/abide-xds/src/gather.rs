@@ -18,8 +18,8 @@ use crate::kind::{Kind, TYPE_URL_PREFIX, Types};
 use crate::resource::{Resource, hash};
 use crate::snapshot::Snapshot;
 use canonical::canonicalize;
-use health_checks::first_round;
-use references::references;
+use health_checks::find_first_round;
+use references::collect_references;
 
 /// The resources of one instance.
 #[derive(Clone, Debug, Default)]
@@ -237,7 +237,7 @@ impl Finding<'_> {
             return;
         }
         let described = self.types.of(&type_url).and_then(|(ty, _)| ty.entry.name_field.as_deref());
-        let own_name = name_of(tree, message, described);
+        let own_name = find_name(tree, message, described);
         let Some(name) = wrapping.name.as_deref().or(own_name) else {
             let message = format!("a `{full_name}` has no name that clients could ask for it by");
             return self.misfit(place, message);
@@ -245,8 +245,8 @@ impl Finding<'_> {
         let body = Codec::new(tree).encode(message);
         let aliases: Vec<&str> = wrapping.aliases.iter().map(String::as_str).collect();
         let mut resource = Resource::new(name, body).known_as(&aliases);
-        resource = resource.referring_to(references(self.types, tree, message));
-        resource.health_round = first_round(tree, message);
+        resource = resource.referring_to(collect_references(self.types, tree, message));
+        resource.health_round = find_first_round(tree, message);
         if !aliases.is_empty() {
             let parts = [&*resource.version].into_iter().chain(aliases.iter().copied());
             resource.version = hash(parts.map(str::as_bytes));
@@ -262,7 +262,7 @@ fn inside(place: Span, inner: Span) -> Span {
 }
 
 /// Finds the name of a resource, by the field that names it if somebody said which one that is.
-fn name_of<'m>(tree: &Tree, message: &'m Message, described: Option<&str>) -> Option<&'m str> {
+fn find_name<'m>(tree: &Tree, message: &'m Message, described: Option<&str>) -> Option<&'m str> {
     let fields = described.map_or(vec!["name", "cluster_name"], |field| vec![field]);
     let named = fields.into_iter().find_map(|field| message.get(tree, field));
     match &named?.value {

@@ -172,7 +172,7 @@ impl<'t> Releases<'t> {
             false => self.recognized(&claims.extensions),
         };
         let terms = ClientProfile {
-            is_second_major: major_of(&self.types, &claims.type_url) == Some(2),
+            is_second_major: find_major(&self.types, &claims.type_url) == Some(2),
             release,
             types: BTreeMap::new(),
             extensions: self.packages(&claims.extensions),
@@ -217,7 +217,7 @@ impl<'t> Releases<'t> {
     }
 
     fn declared(&self, type_url: &str) -> Option<Message<'t>> {
-        self.newest.tree.message_named(name_of(type_url))
+        self.newest.tree.message_named(strip_type_url(type_url))
     }
 
     /// The newest version of a type that the client lists and the server has.
@@ -266,7 +266,7 @@ impl<'t> Releases<'t> {
     /// nothing is sent that the client may not know.
     fn recognized(&self, extensions: &BTreeSet<String>) -> usize {
         let fit = |release: &Release<'_>| {
-            let declares = |it: &&String| release.tree.message_named(name_of(it)).is_some();
+            let declares = |it: &&String| release.tree.message_named(strip_type_url(it)).is_some();
             (extensions.iter().filter(declares).count(), std::cmp::Reverse(release.size))
         };
         let fits = self.all().map(fit).enumerate();
@@ -290,10 +290,10 @@ impl ClientProfile {
     pub fn type_url(&self, types: &Types, asked: &str) -> Result<Arc<str>, NegotiationError> {
         let newest = types.newest_url(asked);
         match self.types.get(&newest) {
-            Some(deal) if !deal.is_possible => {
-                Err(NegotiationError::NoCommonVersion { type_name: name_of(asked).to_owned() })
-            }
-            Some(deal) if deal.is_listed => Ok(served_url(types, &newest, deal)),
+            Some(deal) if !deal.is_possible => Err(NegotiationError::NoCommonVersion {
+                type_name: strip_type_url(asked).to_owned(),
+            }),
+            Some(deal) if deal.is_listed => Ok(choose_served_url(types, &newest, deal)),
             _ => Ok(asked.into()),
         }
     }
@@ -302,7 +302,7 @@ impl ClientProfile {
     /// stream may have types of both majors.
     #[must_use]
     pub fn asking(&self, types: &Types, type_url: &str) -> Option<ClientProfile> {
-        let major = major_of(types, type_url)?;
+        let major = find_major(types, type_url)?;
         let newest = types.newest_url(type_url);
         if self.types.contains_key(&newest) || (major == 2) == self.is_second_major {
             return None;
@@ -342,7 +342,7 @@ impl ClientProfile {
 
     /// The type URL that a type has for these clients, by its newest one.
     pub(crate) fn url(&self, types: &Types, newest: &Arc<str>) -> Arc<str> {
-        served_url(types, newest, &self.deal(newest))
+        choose_served_url(types, newest, &self.deal(newest))
     }
 
     /// The features that these clients list.
@@ -359,24 +359,24 @@ impl ClientProfile {
     }
 
     /// Returns true if these clients say that they have the extension that a type configures.
-    pub(crate) fn has(&self, ty: Message<'_>) -> bool {
+    pub(crate) fn claims_extension(&self, ty: Message<'_>) -> bool {
         self.extensions.as_ref().is_some_and(|it| it.contains(ty.package().name()))
     }
 }
 
 /// The full name of the message that a type URL names. Clients leave the prefix out where they
 /// name the types of extensions.
-fn name_of(type_url: &str) -> &str {
+fn strip_type_url(type_url: &str) -> &str {
     type_url.strip_prefix(TYPE_URL_PREFIX).unwrap_or(type_url)
 }
 
 /// The major of a type of the protocol.
-fn major_of(types: &Types, type_url: &str) -> Option<u8> {
+fn find_major(types: &Types, type_url: &str) -> Option<u8> {
     types.of(type_url).map(|(_, major)| major)
 }
 
 /// The type URL that a type has in the major of a deal.
-fn served_url(types: &Types, newest: &Arc<str>, deal: &ResolvedVersion) -> Arc<str> {
+fn choose_served_url(types: &Types, newest: &Arc<str>, deal: &ResolvedVersion) -> Arc<str> {
     let ty = types.of(newest).filter(|_| deal.is_second_major);
     ty.and_then(|(ty, _)| ty.type_url(2)).unwrap_or_else(|| Arc::clone(newest))
 }

@@ -131,7 +131,7 @@ impl Session {
             Event::Request(request) => match self.request(now, &request) {
                 Ok(()) => {
                     self.note_progress();
-                    refused = self.find_refusal(&request);
+                    refused = self.find_client_nack(&request);
                 }
                 Err(ending) => {
                     self.is_over = true;
@@ -142,7 +142,7 @@ impl Session {
                 if let Some(old) = self.target.replace(Arc::clone(&snapshot)) {
                     let types = &self.options.types;
                     self.retired =
-                        order::retired(types, &self.topics, &self.retired, &old, &snapshot);
+                        order::collect_retired(types, &self.topics, &self.retired, &old, &snapshot);
                 }
                 for ((_, url), topic) in &mut self.topics {
                     topic.recognize(snapshot.collection(url).unwrap_or(Collection::nothing()));
@@ -158,7 +158,7 @@ impl Session {
 
     /// Returns what a request refuses. One that comes late, with the nonce of an older response,
     /// stands by the refusal before.
-    fn find_refusal(&self, request: &Request) -> Option<Action> {
+    fn find_client_nack(&self, request: &Request) -> Option<Action> {
         if request.error.is_none() || !self.has_sent(&request.nonce) {
             return None;
         }
@@ -265,7 +265,7 @@ impl Session {
         // before it asks, and waits for the endpoints even if they are the same.
         let warming = match self.topics.contains_key(&key) {
             true => Vec::new(),
-            false => warming(types, &self.topics, key.0),
+            false => list_warming(types, &self.topics, key.0),
         };
         let number = self.topics.len();
         let names = &self.options.names;
@@ -325,8 +325,14 @@ impl Session {
             if !topic.is_stale && !topic.is_owed() {
                 continue;
             }
-            let planned =
-                order::plan(&self.topics, &self.retired, &key, &target, &self.options, now);
+            let planned = order::plan_response(
+                &self.topics,
+                &self.retired,
+                &key,
+                &target,
+                &self.options,
+                now,
+            );
             let Some(topic) = self.topics.get_mut(&key) else { continue };
             topic.is_between = planned.is_between;
             topic.held_back = planned.held_back;
@@ -382,7 +388,7 @@ impl Session {
 }
 
 /// The names of a kind that clients need for what they may be warming up.
-fn warming(types: &Types, topics: &Topics, kind: Kind) -> Vec<Arc<str>> {
+fn list_warming(types: &Types, topics: &Topics, kind: Kind) -> Vec<Arc<str>> {
     let others = topics.iter().filter(|((other, _), _)| types.warmed_by(*other) == Some(kind));
     let resources = others.flat_map(|(_, topic)| topic.unanswered());
     let references = resources.flat_map(|it| &*it.references).filter(|it| it.kind == kind);

@@ -127,7 +127,7 @@ impl View {
                 losses.insert((url, Arc::clone(name)), outcome.loss.clone());
             }
         }
-        let mut snapshot = assembled(&theirs);
+        let mut snapshot = assemble_snapshot(&theirs);
         // What holds another one back may hold back more; each round settles one at least.
         loop {
             let dangling = snapshot.dangling(types, &Default::default());
@@ -149,7 +149,7 @@ impl View {
             };
             let loss: &mut Loss = losses.entry(place).or_default();
             loss.held_back = Some(format!("it refers to `{}`, which is held back", found.missing));
-            snapshot = assembled(&theirs);
+            snapshot = assemble_snapshot(&theirs);
         }
         for (url, name) in losses.iter().filter(|(_, it)| it.held_back.is_some()).map(|it| it.0) {
             if snapshot.collection(url).is_none_or(|it| it.get(name).is_none()) {
@@ -160,7 +160,7 @@ impl View {
     }
 }
 
-fn assembled(types: &BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>>) -> Snapshot {
+fn assemble_snapshot(types: &BTreeMap<Arc<str>, BTreeMap<Arc<str>, Arc<Resource>>>) -> Snapshot {
     let collection =
         |it: &BTreeMap<_, Arc<Resource>>| Arc::new(Collection::of(it.values().cloned()));
     Snapshot::of_collections(types.iter().map(|(url, it)| (Arc::clone(url), collection(it))))

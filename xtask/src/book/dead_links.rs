@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use abide_harness::Result;
 
 /// The links below a folder that lead nowhere, each with the page that it is on.
-pub(super) fn below(folder: &Path) -> Result<Vec<String>> {
+pub(super) fn find_dead_links(folder: &Path) -> Result<Vec<String>> {
     let mut pages: BTreeMap<PathBuf, String> = BTreeMap::new();
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
     let mut folders = vec![folder.to_owned()];
@@ -27,11 +27,15 @@ pub(super) fn below(folder: &Path) -> Result<Vec<String>> {
     for (page, text) in &pages {
         // The page that a server shows for what does not exist counts from the top.
         let is_missing = page.ends_with("404.html");
-        for link in values(text, "href").filter(|it| !it.contains(':') && !is_missing) {
+        for link in
+            list_attribute_values(text, "href").filter(|it| !it.contains(':') && !is_missing)
+        {
             let (to, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let to = if to.is_empty() { page.clone() } else { joined(page, to) };
+            let to = if to.is_empty() { page.clone() } else { join_link(page, to) };
             let is_there = match pages.get(&to) {
-                Some(text) => anchor.is_empty() || values(text, "id").any(|id| id == anchor),
+                Some(text) => {
+                    anchor.is_empty() || list_attribute_values(text, "id").any(|id| id == anchor)
+                }
                 None => files.contains(&to),
             };
             if !is_there {
@@ -46,7 +50,7 @@ pub(super) fn below(folder: &Path) -> Result<Vec<String>> {
 }
 
 /// The values of an attribute, in order.
-fn values<'a>(text: &'a str, attribute: &str) -> impl Iterator<Item = &'a str> {
+fn list_attribute_values<'a>(text: &'a str, attribute: &str) -> impl Iterator<Item = &'a str> {
     let begin = format!(" {attribute}=\"");
     let rests =
         text.match_indices(&begin).map(move |(at, begin)| at + begin.len()).collect::<Vec<_>>();
@@ -54,7 +58,7 @@ fn values<'a>(text: &'a str, attribute: &str) -> impl Iterator<Item = &'a str> {
 }
 
 /// The file that a link of a page names.
-fn joined(page: &Path, to: &str) -> PathBuf {
+fn join_link(page: &Path, to: &str) -> PathBuf {
     let mut path = page.to_owned();
     path.pop();
     for part in Path::new(to).components() {

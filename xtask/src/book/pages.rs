@@ -75,14 +75,15 @@ impl Pages {
             let written = fs::read_to_string(root.join(&path))?;
             let mut read =
                 Reading { root, path: &path, links: Vec::new(), files: &mut files, broken: None };
-            let text = text::rewritten(&written, &mut read);
+            let text = text::rewrite_links(&written, &mut read);
             let Reading { links, broken, .. } = read;
             if let Some(broken) = broken {
                 return Err(broken.into());
             }
-            let place = place(&path);
+            let place = place_page(&path);
             waiting.extend(links.iter().map(|link| link.to.clone()));
-            let title = text::title(&written).ok_or_else(|| format!("{path} has no heading"))?;
+            let title =
+                text::find_title(&written).ok_or_else(|| format!("{path} has no heading"))?;
             pages.insert(path, Page { place, title, text, links });
         }
         Ok(Pages { root: root.to_owned(), contents: contents.to_owned(), pages, files })
@@ -95,7 +96,7 @@ impl Pages {
 
     /// The files that are no pages, and their places in the book.
     pub(super) fn files(&self) -> impl Iterator<Item = (PathBuf, String)> {
-        self.files.iter().map(|path| (self.root.join(path), place(path)))
+        self.files.iter().map(|path| (self.root.join(path), place_page(path)))
     }
 
     /// What comes before the first part: what is linked above its heading, and the contents.
@@ -159,11 +160,11 @@ impl Targets for Reading<'_> {
         if to.is_empty() || to.contains("://") {
             return None;
         }
-        let to = target(self.root, self.path, to);
+        let to = resolve_target(self.root, self.path, to);
         if !self.root.join(&to).is_file() {
             self.broken = Some(format!("{}: `{}` leads nowhere", self.path, link.url));
         }
-        let url = relative(&place(self.path), &place(&to));
+        let url = make_relative(&place_page(self.path), &place_page(&to));
         if to.ends_with(".md") {
             let below = link.below.map(str::to_owned);
             self.links.push(Linked { below, words: link.words.clone(), to });
@@ -179,13 +180,13 @@ impl Targets for Reading<'_> {
             !name.is_empty() && name.bytes().all(|it| it.is_ascii_lowercase() || it == b'-');
         let to = format!("{RULES}/{name}.md");
         let is_other = is_id && self.path != to && self.root.join(&to).is_file();
-        is_other.then(|| relative(&place(self.path), &place(&to)))
+        is_other.then(|| make_relative(&place_page(self.path), &place_page(&to)))
     }
 }
 
 /// What a link of the page at `from` leads to, by its path in the repository. A folder stands for
 /// its README.md.
-fn target(root: &Path, from: &str, to: &str) -> String {
+fn resolve_target(root: &Path, from: &str, to: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
     for part in to.trim_end_matches('/').split('/') {
@@ -202,7 +203,7 @@ fn target(root: &Path, from: &str, to: &str) -> String {
 }
 
 /// Where a file of the repository is in the book.
-fn place(path: &str) -> String {
+fn place_page(path: &str) -> String {
     let fits = |(from, to): &(&str, &str)| {
         let rest = path.strip_prefix(from)?;
         // A whole path, or what is in a folder.
@@ -220,7 +221,7 @@ fn place(path: &str) -> String {
 }
 
 /// A link from one place of the book to another.
-fn relative(from: &str, to: &str) -> String {
+fn make_relative(from: &str, to: &str) -> String {
     let ups = from.matches('/').count();
     "../".repeat(ups) + to
 }

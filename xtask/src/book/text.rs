@@ -14,7 +14,7 @@ pub(super) struct Link<'a> {
 }
 
 /// The first heading.
-pub(super) fn title(text: &str) -> Option<String> {
+pub(super) fn find_title(text: &str) -> Option<String> {
     text.lines().find_map(|line| line.strip_prefix("# ")).map(|it| it.replace('`', ""))
 }
 
@@ -29,7 +29,7 @@ pub(super) trait Targets {
 
 /// The text with each link and each name as `targets` says, and with a line above each code block
 /// that names its file.
-pub(super) fn rewritten(text: &str, targets: &mut dyn Targets) -> String {
+pub(super) fn rewrite_links(text: &str, targets: &mut dyn Targets) -> String {
     let mut options = Options::default();
     options.extension.table = true;
     let arena = Arena::new();
@@ -45,9 +45,9 @@ pub(super) fn rewritten(text: &str, targets: &mut dyn Targets) -> String {
             begin(data.sourcepos.start.line) + data.sourcepos.start.column.saturating_sub(1);
         let end = begin(data.sourcepos.end.line) + data.sourcepos.end.column;
         match &data.value {
-            NodeValue::Heading(heading) if heading.level == 2 => below = Some(words(node)),
+            NodeValue::Heading(heading) if heading.level == 2 => below = Some(collect_words(node)),
             NodeValue::Link(link) => {
-                let words = words(node);
+                let words = collect_words(node);
                 let new = targets.of_link(&Link { url: &link.url, words, below: below.as_deref() });
                 let written = format!("]({})", link.url);
                 let at = text.get(start..end).and_then(|span| span.rfind(&written));
@@ -68,7 +68,7 @@ pub(super) fn rewritten(text: &str, targets: &mut dyn Targets) -> String {
                 }
             }
             NodeValue::CodeBlock(block) if block.fenced => {
-                if let Some(caption) = caption(&block.info) {
+                if let Some(caption) = find_caption(&block.info) {
                     edits.push((start, start, caption));
                     let language = block.info.split(' ').next().unwrap_or_default().len();
                     let info = start + block.fence_length;
@@ -96,7 +96,7 @@ fn begin_of_next(next: &mut usize, line: &str) -> Option<usize> {
 }
 
 /// What an example of a rule's page is: `proto old file=a.proto` is an old side.
-fn caption(info: &str) -> Option<String> {
+fn find_caption(info: &str) -> Option<String> {
     let mut words = info.split(' ').skip(1).peekable();
     let is_old = words.next_if_eq(&"old").is_some();
     let file = words.find_map(|word| word.strip_prefix("file="));
@@ -117,7 +117,7 @@ fn is_plain<'a>(node: &'a AstNode<'a>) -> bool {
 }
 
 /// The words below a node.
-fn words<'a>(node: &'a AstNode<'a>) -> String {
+fn collect_words<'a>(node: &'a AstNode<'a>) -> String {
     let text = |it: &'a AstNode<'a>| match &it.data.borrow().value {
         NodeValue::Text(text) => Some(text.to_string()),
         NodeValue::Code(code) => Some(code.literal.clone()),

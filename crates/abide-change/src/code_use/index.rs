@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use abide_schema::{Element, Field, File, Message, Tree, Type};
 use rustc_hash::FxHashMap;
 
-use crate::symbols::{GeneratedSymbol, Language, symbols, symbols_of_file};
+use crate::symbols::{GeneratedSymbol, Language, list_symbols, list_symbols_of_file};
 
 /// A member of a type in generated code.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl<'t> NameIndex<'t> {
         for element in file.elements() {
             let number = self.elements.len() as u32;
             self.elements.push(element);
-            let symbols = symbols(self.language, element);
+            let symbols = list_symbols(self.language, element);
             let is_type = matches!(element, Element::Message(_) | Element::Enum(_));
             for symbol in &symbols {
                 let name = normalize(&symbol.name, unit.as_ref());
@@ -92,7 +92,7 @@ impl<'t> NameIndex<'t> {
     /// The module of the stubs of a Python service.
     fn find_service_unit(&self, element: Element<'_>) -> Option<(String, String)> {
         let Element::Service(_) = element else { return None };
-        let symbols = symbols(self.language, element);
+        let symbols = list_symbols(self.language, element);
         let (module, _) = symbols.first()?.name.rsplit_once('.')?;
         (self.language == Language::Python).then(|| (module.to_owned(), String::new()))
     }
@@ -129,7 +129,7 @@ struct FileUnit {
 impl FileUnit {
     /// The import path and the package of a Go file, or the unit of a file in another language.
     fn of(language: Language, file: File<'_>) -> Option<FileUnit> {
-        let symbols = symbols_of_file(language, file);
+        let symbols = list_symbols_of_file(language, file);
         let with = |signature: &str| symbols.iter().find(|it| it.signature == signature);
         match language {
             Language::Go => Some(FileUnit {
@@ -194,7 +194,7 @@ fn find_result(
         return Some(owner.to_owned());
     }
     let of_given = FileUnit::of(language, given.file());
-    let of_message = symbols(language, Element::Message(given));
+    let of_message = list_symbols(language, Element::Message(given));
     let given = normalize(find_type_name(&of_message)?, of_given.as_ref().or(unit));
     let is_builder = language == Language::Java && member.ends_with("Builder");
     Some(if is_builder { format!("{given}.Builder") } else { given })

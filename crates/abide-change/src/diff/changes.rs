@@ -93,7 +93,7 @@ impl<'t> Diff<'t> {
             });
         let gone = self.old_files().filter(|it| it.is_judged());
         let gone = gone.filter(|&old| self.new_file(old).is_none()).map(Change::Removed);
-        new.chain(gone).filter(|it| self.is_known(it)).collect()
+        new.chain(gone).filter(|it| self.is_presence_certain(it)).collect()
     }
 
     /// The packages with a judged file.
@@ -106,7 +106,7 @@ impl<'t> Diff<'t> {
         });
         let gone = self.old.packages().filter(|it| it.is_judged());
         let gone = gone.filter(|&old| self.new_package(old).is_none()).map(Change::Removed);
-        new.chain(gone).filter(|it| self.is_known(it)).collect()
+        new.chain(gone).filter(|it| self.is_presence_certain(it)).collect()
     }
 
     /// The elements of files that are the same but for comments and white space.
@@ -125,7 +125,7 @@ impl<'t> Diff<'t> {
     }
 
     /// Returns true if it is known that a file or a package came or went.
-    fn is_known<T>(&self, change: &Change<T>) -> bool {
+    fn is_presence_certain<T>(&self, change: &Change<T>) -> bool {
         matches!(change, Change::Both { .. }) || !self.is_incomplete()
     }
 }

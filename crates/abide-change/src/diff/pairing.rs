@@ -22,7 +22,7 @@ use super::Diff;
 use super::pairs::{PairMap, pair_across, pair_by, pair_by_votes, pairs_by, twin};
 use super::same_text::ComparedTexts;
 use super::structure::may_be_renamed;
-use crate::element::{base_name, have_equal_names, read_streaming, top_level};
+use crate::element::{base_name, have_equal_names, list_top_level, read_streaming};
 use crate::value_words::split_value_names;
 
 /// Pairs messages, enums and services, each by the same expression over their
@@ -106,12 +106,14 @@ impl<'t> Diff<'t> {
 
     /// Returns true if neither an old file nor anything in it lives on.
     fn has_nothing_kept(&self, old: File<'t>) -> bool {
-        self.new_file(old).is_none() && !top_level(old).any(|it| self.new_element(it).is_some())
+        self.new_file(old).is_none()
+            && !list_top_level(old).any(|it| self.new_element(it).is_some())
     }
 
     /// Returns true if neither a new file nor anything in it was there before.
     fn has_nothing_known(&self, new: File<'t>) -> bool {
-        self.old_file(new).is_none() && !top_level(new).any(|it| self.old_element(it).is_some())
+        self.old_file(new).is_none()
+            && !list_top_level(new).any(|it| self.old_element(it).is_some())
     }
 
     fn pair_files(&mut self, texts: &ComparedTexts) {
@@ -242,13 +244,13 @@ impl<'t> Diff<'t> {
     fn pair_homes(&mut self) {
         let (mut files, mut packages) = (Vec::new(), Vec::new());
         for old in self.old_files().filter(|it| it.is_judged()) {
-            for new in top_level(old).filter_map(|it| self.new_element(it)) {
+            for new in list_top_level(old).filter_map(|it| self.new_element(it)) {
                 files.push((old.id, new.file().id));
                 packages.push((old.package().id, new.package().id));
             }
         }
         let sizes = |files: &mut dyn Iterator<Item = File<'t>>| -> usize {
-            files.map(|it| top_level(it).count()).sum()
+            files.map(|it| list_top_level(it).count()).sum()
         };
         let (before, after) = (self.old, self.new);
         pair_by_votes(&mut self.files, files, |shared, old, new| {
@@ -263,7 +265,7 @@ impl<'t> Diff<'t> {
             shared * 2 > old.min(sizes(&mut after.package(new).files()))
         });
         // A file that declares nothing goes by its name.
-        let bare = |it: &File<'t>| it.is_judged() && top_level(*it).next().is_none();
+        let bare = |it: &File<'t>| it.is_judged() && list_top_level(*it).next().is_none();
         let old: Vec<File<'t>> = self.old_files().filter(bare).collect();
         let new: Vec<File<'t>> = self.new_files().filter(bare).collect();
         pair_across(

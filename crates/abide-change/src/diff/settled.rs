@@ -13,7 +13,7 @@ use abide_schema::{Element, Enum, EnumValue, Field, Message, Method, Oneof, Serv
 use super::Diff;
 use super::pairs::twin;
 use crate::change::Change;
-use crate::element::{entries, find_value_field, have_equal_names, read_streaming};
+use crate::element::{find_map_entries, find_value_field, have_equal_names, read_streaming};
 
 /// An element that may be a member of another, which is told in its place when both came or
 /// went together.
@@ -128,7 +128,7 @@ impl<'t> Diff<'t> {
         old.features() == new.features()
             && old.ty() != Type::Unresolved
             && self.is_same_type(old.ty(), new.ty())
-            && match (entries(old), entries(new)) {
+            && match (find_map_entries(old), find_map_entries(new)) {
                 (None, None) => old.is_map() == new.is_map(),
                 (Some([key, value]), Some([new_key, new_value])) => {
                     self.has_equal_types(key, new_key) && self.has_equal_types(value, new_value)

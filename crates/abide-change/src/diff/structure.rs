@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::Diff;
 use super::pairs::pair_by;
 use super::rarity::{Feature, FeatureFrequency};
-use crate::element::{base_name, find_value_field, have_equal_names, top_level};
+use crate::element::{base_name, find_value_field, have_equal_names, list_top_level};
 use crate::surface::Direction;
 
 /// The facts about a type or a package besides its full name.
@@ -200,7 +200,7 @@ impl<'t> Diff<'t> {
         {
             return false;
         }
-        let names = |file| top_level(file).map(|it| (it.noun(), it.name())).collect();
+        let names = |file| list_top_level(file).map(|it| (it.noun(), it.name())).collect();
         let (before, after): (FxHashSet<_>, FxHashSet<_>) = (names(old), names(new));
         before.intersection(&after).count() * 2 > before.len().max(after.len())
     }
@@ -589,7 +589,7 @@ fn profile_package<'t>(
         true => hash_feature((component, &stem)),
         false => hash_feature(component),
     });
-    let types = package.files().flat_map(top_level);
+    let types = package.files().flat_map(list_top_level);
     let types = types.filter(|it| !matches!(it, Element::Field(_)));
     let types = types.map(|it| hash_feature((it.noun(), it.name())));
     build_profile(package, hints, types)

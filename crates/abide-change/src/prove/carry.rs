@@ -250,7 +250,8 @@ impl<'t> Transfer<'_, 't> {
                 Ok(read) => (self.on(surface).describe_difference(&value, &read, probed), false),
             };
             let Some(observed) = observed else { continue };
-            let observed = if !is_missed && self.has_crossing_siblings(surface, &value, probed) {
+            let observed = if !is_missed && self.carries_required_siblings(surface, &value, probed)
+            {
                 Some(observed)
             } else {
                 let mut part = value.clone();
@@ -338,7 +339,7 @@ impl<'t> Transfer<'_, 't> {
     }
 
     /// Returns true if the required siblings of the probed field cross unchanged.
-    fn has_crossing_siblings(
+    fn carries_required_siblings(
         self,
         surface: Surface,
         value: &value::Message,

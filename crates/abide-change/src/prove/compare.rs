@@ -177,7 +177,7 @@ impl<'t> Transfer<'_, 't> {
             true => to.field_named(field.name()),
             false => to.field_numbered(field.number()),
         };
-        fn values<'m>(message: &'m value::Message, field: Field<'_>) -> Vec<&'m Value> {
+        fn list_field_values<'m>(message: &'m value::Message, field: Field<'_>) -> Vec<&'m Value> {
             message.entries_of(field.id).map(|entry| &entry.value).collect()
         }
         let mut shared = false;
@@ -185,7 +185,7 @@ impl<'t> Transfer<'_, 't> {
             // A field that the reader's type does not have is skipped.
             let Some(twin) = twin(field) else { continue };
             shared = true;
-            let (was, is) = (values(was, field), values(is, twin));
+            let (was, is) = (list_field_values(was, field), list_field_values(is, twin));
             if self.compare_values(Some(field), twin, &was, &is).is_some() {
                 return false;
             }

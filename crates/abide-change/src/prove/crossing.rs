@@ -77,7 +77,7 @@ impl<'d, 't> Transfer<'d, 't> {
         }
         match self.direction {
             Direction::Backward => self.new_field(writer),
-            Direction::Forward => self.old_field(writer),
+            Direction::Forward => self.find_old_field(writer),
         }
     }
 
@@ -90,7 +90,7 @@ impl<'d, 't> Transfer<'d, 't> {
             return Some(namesake);
         }
         match self.direction {
-            Direction::Backward => self.old_field(reader),
+            Direction::Backward => self.find_old_field(reader),
             Direction::Forward => self.new_field(reader),
         }
     }
@@ -111,7 +111,7 @@ impl<'d, 't> Transfer<'d, 't> {
         })
     }
 
-    fn old_field(self, new: Field<'t>) -> Option<Field<'t>> {
+    fn find_old_field(self, new: Field<'t>) -> Option<Field<'t>> {
         self.diff.old_field(new).or_else(|| match self.surface {
             Some(Surface::Wire) => self.diff.find_converted_old(new),
             _ => None,

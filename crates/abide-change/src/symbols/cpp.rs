@@ -5,11 +5,13 @@ use abide_schema::{
     Scalar, Service, Type,
 };
 
-use super::elements::{camel, is_lite, language_feature, place_of, public_imports, stem};
+use super::elements::{
+    camel, find_language_feature, find_place, is_lite, list_public_imports, stem,
+};
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
 use super::generator::{FileFlags, Generator};
 use super::names::cpp::number_constant;
-use crate::element::entries;
+use crate::element::find_map_entries;
 use crate::languages::{CPP, CPP_NAMESPACE, LanguageTable};
 use crate::option::OptionOwner;
 
@@ -113,7 +115,7 @@ fn emit_file(emit: &mut Emitter<'_>, file: File<'_>) {
     {
         emit.add(format!("{U}::{}", resolved(service.name())), "class : google::protobuf::Service");
     }
-    for import in public_imports(file) {
+    for import in list_public_imports(file) {
         emit.add(header(import), "#include through its importer");
     }
 }
@@ -160,7 +162,7 @@ enum CppString {
 }
 
 fn string_type(field: Field<'_>) -> CppString {
-    let set = language_feature(Element::Field(field), "pb.cpp", "string_type").or_else(|| {
+    let set = find_language_feature(Element::Field(field), "pb.cpp", "string_type").or_else(|| {
         field.options().and_then(|options| options.get_enum_name(field.file().tree, "ctype"))
     });
     let is_bytes = field.ty() == Type::Scalar(Scalar::Bytes);
@@ -191,7 +193,7 @@ fn accessor_form(before: &str, name: &str) -> String {
 fn emit_field(emit: &mut Emitter<'_>, field: Field<'_>) {
     let name = accessor(field);
     let value = value_type(field);
-    if let Some([key, value]) = entries(field) {
+    if let Some([key, value]) = find_map_entries(field) {
         let (key, value) = (value_type(key), value_type(value));
         let map = "google::protobuf::Map<{0}, {1}>";
         emit.shaped(accessor_form("", &name), &format!("const {map}&() const"), &[&key, &value]);
@@ -226,7 +228,7 @@ fn emit_field(emit: &mut Emitter<'_>, field: Field<'_>) {
     if field.oneof().is_some_and(|oneof| !oneof.is_synthetic()) {
         emit.case(field, format!("{U}::{P}::k{}", camel(field.name(), true)), "case");
     }
-    let names = field.parent().map(|parent| (emit.names.of(parent), place_of(field, parent)));
+    let names = field.parent().map(|parent| (emit.names.of(parent), find_place(field, parent)));
     let constant = names.as_ref().and_then(|(names, at)| names.cpp.constants.get(*at));
     emit.add(format!("{U}::{P}::{}", constant.map_or("", String::as_str)), "int");
 }
@@ -321,10 +323,11 @@ fn emit_oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
 
 fn emit_enumeration(emit: &mut Emitter<'_>, it: Enum<'_>, flags: FileFlags) {
     let ty = enum_type(it);
-    let view = match language_feature(Element::Enum(it), "pb.cpp", "enum_name_uses_string_view") {
-        Some(set) => set == "true",
-        None => it.file().decl().edition >= Edition::Edition2024,
-    };
+    let view =
+        match find_language_feature(Element::Enum(it), "pb.cpp", "enum_name_uses_string_view") {
+            Some(set) => set == "true",
+            None => it.file().decl().edition >= Edition::Edition2024,
+        };
     let named = if view { "absl::string_view(T)" } else { "const std::string&(T)" };
     let has_size = it.values().all(|value| value.number() != i32::MAX);
     let name = it.name();

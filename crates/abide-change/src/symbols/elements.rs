@@ -12,7 +12,7 @@ pub(super) fn is_lite(file: File<'_>) -> bool {
 }
 
 /// The message in whose scope the names of an element are.
-pub(super) fn enclosing(element: Element<'_>) -> Option<Message<'_>> {
+pub(super) fn find_enclosing_message(element: Element<'_>) -> Option<Message<'_>> {
     match element {
         Element::Message(it) => it.parent(),
         Element::Field(it) => it.parent(),
@@ -25,7 +25,7 @@ pub(super) fn enclosing(element: Element<'_>) -> Option<Message<'_>> {
 
 /// The files that a file passes on to its importers, without itself, in the order
 /// of the imports.
-pub(super) fn public_imports(file: File<'_>) -> Vec<File<'_>> {
+pub(super) fn list_public_imports(file: File<'_>) -> Vec<File<'_>> {
     let mut found = Vec::new();
     let mut open = vec![file];
     while let Some(file) = open.pop() {
@@ -47,7 +47,7 @@ pub(super) fn stem(path: &str) -> &str {
 }
 
 /// `Outer.Inner`, for languages with nested classes.
-pub(super) fn nested(parent: Option<Message<'_>>, name: &str) -> String {
+pub(super) fn join_nested_name(parent: Option<Message<'_>>, name: &str) -> String {
     let mut names = vec![name];
     let mut scope = parent;
     while let Some(message) = scope {
@@ -60,7 +60,7 @@ pub(super) fn nested(parent: Option<Message<'_>>, name: &str) -> String {
 
 /// The value of a language feature, such as one of `features.(pb.cpp)`, that an
 /// element or an enclosing one sets: the name of an enum value, `true` or `false`.
-pub(super) fn language_feature<'t>(
+pub(super) fn find_language_feature<'t>(
     element: Element<'t>,
     extension: &str,
     name: &str,
@@ -95,7 +95,8 @@ fn read_feature<'t>(
 /// closes the enum.
 pub(super) fn is_open(field: Field<'_>, extension: &str) -> bool {
     let open = field.enum_type().is_some_and(|it| it.features().openness == Openness::Open);
-    let legacy = match language_feature(Element::Field(field), extension, "legacy_closed_enum") {
+    let legacy = match find_language_feature(Element::Field(field), extension, "legacy_closed_enum")
+    {
         Some(set) => set == "true",
         None => field.file().decl().edition == Edition::Proto2,
     };
@@ -120,7 +121,7 @@ pub(super) fn is_delimited(field: Field<'_>) -> bool {
 }
 
 /// The place of a field among the fields of its message.
-pub(super) fn place_of(field: Field<'_>, message: Message<'_>) -> usize {
+pub(super) fn find_place(field: Field<'_>, message: Message<'_>) -> usize {
     let first = message.fields().next().map_or(0, |it| it.id.index);
     field.id.index.wrapping_sub(first) as usize
 }

@@ -2,7 +2,7 @@
 
 use abide_schema::{Element, File, Message};
 
-use super::elements::{is_lite, nested};
+use super::elements::{is_lite, join_nested_name};
 use super::emitter::{Emitter, Unit};
 use crate::languages::LanguageTable;
 
@@ -21,7 +21,7 @@ pub(super) trait Generator: Sync {
 
     /// The name of a message in its unit, with the messages that enclose it.
     fn type_path(&self, message: Message<'_>) -> String {
-        nested(message.parent(), message.name())
+        join_nested_name(message.parent(), message.name())
     }
 
     /// Returns true if a file in the place of the old unit that imports the new one

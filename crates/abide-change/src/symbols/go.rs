@@ -5,11 +5,11 @@ use abide_schema::{
     Scalar, Service, Type,
 };
 
-use super::elements::{language_feature, public_imports};
+use super::elements::{find_language_feature, list_public_imports};
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
 use super::generator::{FileFlags, Generator};
 use super::names::go::{camel, type_name};
-use crate::element::entries;
+use crate::element::find_map_entries;
 use crate::languages::{GO, LanguageTable};
 
 /// The model of `protoc-gen-go` and of gRPC's stubs.
@@ -114,7 +114,7 @@ fn pointer(field: Field<'_>) -> &'static str {
 
 /// Returns what a getter returns, as a pattern over the shapes after it.
 fn getter(field: Field<'_>) -> (String, Vec<MarkedType>) {
-    if let Some([key, value]) = entries(field) {
+    if let Some([key, value]) = find_map_entries(field) {
         let pattern = format!("map[{{0}}]{}{{1}}", pointer(value));
         return (pattern, vec![value_type(key), value_type(value)]);
     }
@@ -137,7 +137,7 @@ enum Api {
 }
 
 fn api(message: Message<'_>) -> Api {
-    match language_feature(Element::Message(message), "pb.go", "api_level") {
+    match find_language_feature(Element::Message(message), "pb.go", "api_level") {
         Some("API_OPEN") => Api::Open,
         Some("API_HYBRID") => Api::Hybrid,
         Some("API_OPAQUE") => Api::Opaque,
@@ -153,7 +153,7 @@ fn emit_file(emit: &mut Emitter<'_>, file: File<'_>) {
     let descriptor: String =
         file.path().chars().map(|it| if it.is_alphanumeric() { it } else { '_' }).collect();
     emit.add(format!("{U}.File_{descriptor}"), "protoreflect.FileDescriptor");
-    for import in public_imports(file) {
+    for import in list_public_imports(file) {
         if unit(import).import == own.import {
             continue;
         }
@@ -271,7 +271,7 @@ fn emit_enumeration(emit: &mut Emitter<'_>, it: Enum<'_>) {
     emit.add(format!("{name}_name"), "map[int32]string");
     emit.add(format!("{name}_value"), "map[string]int32");
     let unmarshals =
-        match language_feature(Element::Enum(it), "pb.go", "legacy_unmarshal_json_enum") {
+        match find_language_feature(Element::Enum(it), "pb.go", "legacy_unmarshal_json_enum") {
             Some(set) => set == "true",
             None => it.file().decl().edition == Edition::Proto2,
         };
@@ -289,9 +289,9 @@ fn emit_enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     };
     emit.values = format!("{}.{scope}_", emit.prefix);
     let name = value.name();
-    let strip = language_feature(Element::EnumValue(value), "pb.go", "strip_enum_prefix")
+    let strip = find_language_feature(Element::EnumValue(value), "pb.go", "strip_enum_prefix")
         .unwrap_or_default();
-    let stripped = without_prefix(name, it.name());
+    let stripped = strip_enum_name(name, it.name());
     if strip != "STRIP_ENUM_PREFIX_STRIP" {
         emit.shaped(format!("{G}{name}"), "{0}", &[&ty]);
     }
@@ -304,7 +304,7 @@ fn emit_enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
 
 /// A value's name without the name of its enum as a prefix, ignoring underscores
 /// and case; the whole name if the rest is not a name.
-fn without_prefix<'n>(name: &'n str, prefix: &str) -> &'n str {
+fn strip_enum_name<'n>(name: &'n str, prefix: &str) -> &'n str {
     let mut expected = prefix.bytes().filter(|byte| *byte != b'_').peekable();
     let mut at = 0;
     for byte in name.bytes() {

@@ -9,11 +9,12 @@ use abide_schema::{
 };
 
 use super::elements::{
-    camel, enclosing, is_group_like, is_open, language_feature, nested, place_of,
+    camel, find_enclosing_message, find_language_feature, find_place, is_group_like, is_open,
+    join_nested_name,
 };
 use super::emitter::{E, Emitter, MarkedType, P, U, Unit};
 use super::generator::{FileFlags, Generator};
-use crate::element::entries;
+use crate::element::find_map_entries;
 use crate::languages::{JAVA, LanguageTable, name_java_outer_class};
 
 /// The model of `protoc --java_out` and of gRPC's stubs.
@@ -84,7 +85,7 @@ fn unit(element: Element<'_>) -> Unit {
     match top {
         Element::Field(_) => in_class(file),
         Element::Service(_) | Element::Method(_) => in_package(file),
-        _ => match language_feature(top, "pb.java", "nest_in_file_class") {
+        _ => match find_language_feature(top, "pb.java", "nest_in_file_class") {
             Some("YES") => in_class(file),
             Some("NO") => in_package(file),
             _ => file_unit(file),
@@ -94,13 +95,13 @@ fn unit(element: Element<'_>) -> Unit {
 
 fn message_type(message: Message<'_>) -> MarkedType {
     let unit = unit(Element::Message(message)).prefix;
-    let name = joined(&unit, &nested(message.parent(), message.name()));
+    let name = joined(&unit, &join_nested_name(message.parent(), message.name()));
     MarkedType::of(Type::Message(message.id), name)
 }
 
 fn enum_type(it: Enum<'_>) -> MarkedType {
     let unit = unit(Element::Enum(it)).prefix;
-    MarkedType::of(Type::Enum(it.id), joined(&unit, &nested(it.parent(), it.name())))
+    MarkedType::of(Type::Enum(it.id), joined(&unit, &join_nested_name(it.parent(), it.name())))
 }
 
 fn value_types(field: Field<'_>) -> (MarkedType, MarkedType) {
@@ -125,7 +126,8 @@ fn emit_file(emit: &mut Emitter<'_>, file: File<'_>) {
 }
 
 fn emit_element(emit: &mut Emitter<'_>, element: Element<'_>) {
-    let scope = if enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
+    let scope =
+        if find_enclosing_message(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
     match element {
         Element::Message(it) => {
             emit.add(format!("{scope}.{}", it.name()), "class");
@@ -181,13 +183,13 @@ impl Accessors<'_, '_> {
 fn emit_field(emit: &mut Emitter<'_>, field: Field<'_>) {
     let (value, boxed) = value_types(field);
     let is_open = is_open(field, "pb.java");
-    let names = field.parent().map(|parent| (emit.names.of(parent), place_of(field, parent)));
+    let names = field.parent().map(|parent| (emit.names.of(parent), find_place(field, parent)));
     let name = names.as_ref().and_then(|(names, at)| names.java.accessors.get(*at));
     let name = name.cloned().unwrap_or_default();
     let mut it = Accessors { emit, name, shapes: vec![value, boxed] };
     match field.cardinality() {
         Cardinality::Map => {
-            if let Some([key, value]) = entries(field) {
+            if let Some([key, value]) = find_map_entries(field) {
                 emit_map(&mut it, key, value);
             }
         }
@@ -316,7 +318,7 @@ fn emit_oneof(emit: &mut Emitter<'_>, oneof: Oneof<'_>) {
 
 /// Returns true if it is a class with constants, because Java limits the size of an enum.
 fn is_large(it: Enum<'_>) -> bool {
-    language_feature(Element::Enum(it), "pb.java", "large_enum") == Some("true")
+    find_language_feature(Element::Enum(it), "pb.java", "large_enum") == Some("true")
 }
 
 /// Only a constant of an enum can be a `case` of a `switch`.
@@ -327,7 +329,7 @@ fn constant(is_constant: bool) -> &'static str {
 /// A value that shares its number with an earlier one is a field of the class.
 fn emit_enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     let it = value.parent();
-    emit.owner = nested(it.parent(), it.name());
+    emit.owner = join_nested_name(it.parent(), it.name());
     let first = it.value_numbered(value.number());
     let pattern = constant(first == Some(value) && !is_large(it));
     emit.shaped(format!("{U}.{E}.{}", value.name()), pattern, &[&enum_type(it)]);

@@ -4,8 +4,8 @@ use std::fmt;
 
 use abide_schema::{Element, EnumId, File, MessageId, OneofId, Type};
 
-use super::elements::public_imports;
-use super::emitted::{emitted, symbols_of_file, symbols_with};
+use super::elements::list_public_imports;
+use super::emitted::{collect_emitted, list_symbols_of_file, list_symbols_with};
 use super::emitter::{GeneratedSymbol, Unit};
 use super::generator::{FileFlags, Generator};
 use super::language::Language;
@@ -94,7 +94,7 @@ pub struct LostSymbol {
 /// Enclosing elements that are paired count as the same: the rename of a message is
 /// a loss of the message, not of its fields. An element that moved to another file
 /// or message is compared by its full names.
-pub(crate) fn loss(
+pub(crate) fn find_loss(
     language: Language,
     old: Element<'_>,
     new: Element<'_>,
@@ -125,18 +125,18 @@ pub(crate) fn loss(
     let unnamed = generator.is_unnamed(old.file());
     let enclosed = enclosed || unnamed && old.parent().is_none() && new.parent().is_none();
     let [old_names, new_names] = pairs.names();
-    let old_symbols = emitted(generator, old_names, old, &old_unit, flags);
-    let new_symbols = emitted(generator, new_names, new, &new_unit, new_flags);
+    let old_symbols = collect_emitted(generator, old_names, old, &old_unit, flags);
+    let new_symbols = collect_emitted(generator, new_names, new, &new_unit, new_flags);
     let is_reached =
         enclosed || unnamed || same_file || old_unit.import == new_unit.import || provided();
-    first_loss(&old_symbols, &new_symbols, enclosed, pairs).or_else(|| {
+    find_first_loss(&old_symbols, &new_symbols, enclosed, pairs).or_else(|| {
         let old = old_symbols.into_iter().next().filter(|_| !is_reached)?;
         Some(Loss::Moved { old, from: old_unit.import, to: new_unit.import })
     })
 }
 
-/// Like [`loss`], for a pair of files.
-pub(crate) fn loss_file(
+/// Like [`find_loss`], for a pair of files.
+pub(crate) fn find_loss_of_file(
     language: Language,
     old: File<'_>,
     new: File<'_>,
@@ -145,22 +145,22 @@ pub(crate) fn loss_file(
     if language.generator().is_unnamed(old) {
         return None;
     }
-    let (old, new) = (symbols_of_file(language, old), symbols_of_file(language, new));
-    first_loss(&old, &new, false, pairs)
+    let (old, new) = (list_symbols_of_file(language, old), list_symbols_of_file(language, new));
+    find_first_loss(&old, &new, false, pairs)
 }
 
 /// The symbol of an element whose type is another one for compilers, because the
 /// message or enum behind it, which both sides have, has another name now. The pairs
 /// are the element and the type.
-pub(crate) fn loss_by_use(
+pub(crate) fn find_loss_by_use(
     language: Language,
     (old_user, new_user): (Element<'_>, Element<'_>),
     (old, new): (Element<'_>, Element<'_>),
     [old_names, new_names]: [&GeneratedNames; 2],
 ) -> Option<Loss> {
     let generator = language.generator();
-    let was = symbols_with(old_names, language, old);
-    let is = symbols_with(new_names, language, new);
+    let was = list_symbols_with(old_names, language, old);
+    let is = list_symbols_with(new_names, language, new);
     let (was, is) = (was.into_iter().next()?, is.into_iter().next()?);
     let (old_unit, new_unit) = (generator.unit(old), generator.unit(new));
     let imports = !generator.imports_packages() || old_unit.import == new_unit.import;
@@ -172,9 +172,10 @@ pub(crate) fn loss_by_use(
     if !generator.is_typed() || same_unit && same_name {
         return None;
     }
-    let before =
-        symbols_with(old_names, language, old_user).into_iter().find(|it| has_type(it, old))?;
-    let mut after = symbols_with(new_names, language, new_user).into_iter();
+    let before = list_symbols_with(old_names, language, old_user)
+        .into_iter()
+        .find(|it| has_type(it, old))?;
+    let mut after = list_symbols_with(new_names, language, new_user).into_iter();
     let after = after.find(|it| it.form == before.form && has_type(it, new))?;
     Some(match before.signature == after.signature {
         false => Loss::Changed { old: before, new: after },
@@ -209,7 +210,7 @@ pub(crate) fn stays_imported<'t>(
         || generator.imports_packages() && left.any(|it| generator.file_unit(it).import == imported)
 }
 
-fn first_loss(
+fn find_first_loss(
     old: &[GeneratedSymbol],
     new: &[GeneratedSymbol],
     relative: bool,
@@ -220,7 +221,7 @@ fn first_loss(
     };
     for symbol in old {
         if let Some(new) =
-            new.iter().find(|new| named(symbol, new) && same_signature(symbol, new, pairs))
+            new.iter().find(|new| named(symbol, new) && has_same_signature(symbol, new, pairs))
         {
             return Some(match (&symbol.oneof, &new.oneof) {
                 (None, None) => continue,
@@ -235,7 +236,7 @@ fn first_loss(
         // Of several overloads, the one that the old side does not have.
         let changed = new.iter().find(|new| {
             named(symbol, new)
-                && !old.iter().any(|old| named(old, new) && same_signature(old, new, pairs))
+                && !old.iter().any(|old| named(old, new) && has_same_signature(old, new, pairs))
         });
         return Some(match changed {
             Some(new) => Loss::Changed { old: symbol.clone(), new: new.clone() },
@@ -245,7 +246,7 @@ fn first_loss(
     None
 }
 
-fn same_signature(
+fn has_same_signature(
     old: &GeneratedSymbol,
     new: &GeneratedSymbol,
     pairs: &dyn Correspondence,
@@ -272,7 +273,7 @@ fn provides(
         || generator.passes_on(old, new)
             && new_file.tree.public_importers().any(|file| {
                 (file.path() == old_file.path() || generator.imports_packages())
-                    && public_imports(file).contains(&new_file)
+                    && list_public_imports(file).contains(&new_file)
                     && generator.file_unit(file) == generator.file_unit(old_file)
             })
 }

@@ -4,10 +4,10 @@ use abide_schema::{
     Cardinality, Element, EnumValue, Field, File, Message, Method, Presence, Service, Type,
 };
 
-use super::elements::{enclosing, nested, public_imports, stem};
+use super::elements::{find_enclosing_message, join_nested_name, list_public_imports, stem};
 use super::emitter::{E, Emitter, G, MarkedType, P, U, Unit};
 use super::generator::{FileFlags, Generator};
-use crate::element::entries;
+use crate::element::find_map_entries;
 use crate::languages::{LanguageTable, PYTHON};
 
 /// The model of `protoc --python_out` and of gRPC's stubs.
@@ -55,7 +55,7 @@ fn emit_file(emit: &mut Emitter<'_>, file: File<'_>) {
     {
         emit.add(format!("{U}.{}", service.name()), "google.protobuf.service.Service");
     }
-    for import in public_imports(file) {
+    for import in list_public_imports(file) {
         // `from x import *` passes these names on.
         let names = import
             .messages()
@@ -69,7 +69,8 @@ fn emit_file(emit: &mut Emitter<'_>, file: File<'_>) {
 }
 
 fn emit_element(emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags) {
-    let scope = if enclosing(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
+    let scope =
+        if find_enclosing_message(element).is_some() { format!("{U}.{P}") } else { U.to_string() };
     match element {
         Element::Message(it) => emit.add(format!("{scope}.{}", it.name()), "message"),
         Element::Field(it) => emit_field(emit, it, &scope),
@@ -86,7 +87,11 @@ fn emit_element(emit: &mut Emitter<'_>, element: Element<'_>, flags: FileFlags) 
 }
 
 fn message_type(message: Message<'_>) -> MarkedType {
-    let name = format!("{}.{}", module(message.file()), nested(message.parent(), message.name()));
+    let name = format!(
+        "{}.{}",
+        module(message.file()),
+        join_nested_name(message.parent(), message.name())
+    );
     MarkedType::of(Type::Message(message.id), name)
 }
 
@@ -113,7 +118,7 @@ fn emit_field(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
         };
         emit.shaped(own, pattern, &[&extendee, &value]);
     } else {
-        if let Some([key, value]) = entries(field) {
+        if let Some([key, value]) = find_map_entries(field) {
             emit.shaped(own, "dict[{0}, {1}]", &[&value_type(key), &value_type(value)]);
         } else if field.cardinality() == Cardinality::Repeated {
             emit.shaped(own, "list[{0}]", &[&value]);
@@ -131,7 +136,7 @@ fn emit_field(emit: &mut Emitter<'_>, field: Field<'_>, scope: &str) {
 
 fn emit_enum_value(emit: &mut Emitter<'_>, value: EnumValue<'_>) {
     let name = value.name();
-    emit.owner = nested(value.parent().parent(), value.parent().name());
+    emit.owner = join_nested_name(value.parent().parent(), value.parent().name());
     emit.values = match value.parent().parent() {
         Some(_) => format!("{}.{}.", emit.prefix, emit.parent),
         None => format!("{}.", emit.prefix),

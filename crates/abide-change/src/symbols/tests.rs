@@ -6,7 +6,8 @@ use std::sync::Arc;
 use abide_schema::{Element, EnumId, File, FileDecl, MessageId, OneofId, SourceFile, Tree};
 
 use super::{
-    Correspondence, GeneratedNames, Language, Loss, loss, loss_file, symbols, symbols_of_file,
+    Correspondence, GeneratedNames, Language, Loss, find_loss, find_loss_of_file, list_symbols,
+    list_symbols_of_file,
 };
 
 fn tree(files: &[(&str, &str)]) -> Tree {
@@ -188,7 +189,7 @@ fn every_shape_has_its_symbols() {
         ),
     ];
     for (language, name, expected) in cases {
-        let symbols = symbols(language, element(&tree, &format!("acme.user.v1.{name}")));
+        let symbols = list_symbols(language, element(&tree, &format!("acme.user.v1.{name}")));
         let first = symbols.first().map(|it| format!("{} {}", it.name, it.signature));
         assert_eq!(first.as_deref(), Some(expected), "{language:?} {name}");
     }
@@ -199,7 +200,7 @@ fn all_symbols_of_one_field() {
     let tree = tree(&[("acme/user.proto", SHAPES)]);
     let names = |language, name| -> Vec<String> {
         let element = element(&tree, &format!("acme.user.v1.{name}"));
-        symbols(language, element).into_iter().map(|it| it.name).collect()
+        list_symbols(language, element).into_iter().map(|it| it.name).collect()
     };
     let own = |names: Vec<String>, scope: &str| -> Vec<String> {
         names.iter().map(|it| it.replace(scope, "")).collect()
@@ -251,7 +252,7 @@ fn synthesised_elements_have_no_symbols() {
     for language in Language::ALL {
         for name in ["User.FriendsEntry", "User.FriendsEntry.key", "User._nick"] {
             let element = element(&tree, &format!("acme.user.v1.{name}"));
-            assert_eq!(symbols(language, element), [], "{language:?} {name}");
+            assert_eq!(list_symbols(language, element), [], "{language:?} {name}");
         }
     }
 }
@@ -389,11 +390,11 @@ fn what_a_change_of_a_member_loses() {
             ByName { old: &old_tree, new: &new_tree, renamed: &[], names: Default::default() };
         let (old_it, new_it) = (element(&old_tree, &name), element(&new_tree, &name));
         for (language, expected) in Language::ALL.into_iter().zip(expected) {
-            let lost = described(loss(language, old_it, new_it, &pairs));
+            let lost = described(find_loss(language, old_it, new_it, &pairs));
             assert_eq!(lost, expected, "{language:?}\n{old}\n{new}");
             let same =
                 ByName { old: &old_tree, new: &old_tree, renamed: &[], names: Default::default() };
-            assert_eq!(loss(language, old_it, old_it, &same), None, "{language:?} {old}");
+            assert_eq!(find_loss(language, old_it, old_it, &same), None, "{language:?} {old}");
         }
     }
 }
@@ -420,7 +421,7 @@ fn a_rename_is_lost_once() {
     for element in file(&old_tree, "f.proto").elements() {
         let became = self::element(&new_tree, &element.full_name().replace("Old", "New"));
         for language in Language::ALL {
-            if let Some(loss) = loss(language, element, became, &pairs) {
+            if let Some(loss) = find_loss(language, element, became, &pairs) {
                 lost.push(described(Some(loss)));
             }
         }
@@ -478,7 +479,7 @@ fn a_message_that_moves_to_another_file() {
         let became = if nested { "m.Rest.M" } else { "m.M" };
         let (old_it, new_it) = (element(&old_tree, "m.M"), element(&new_tree, became));
         for (language, expected) in Language::ALL.into_iter().zip(expected) {
-            let lost = described(loss(language, old_it, new_it, &pairs));
+            let lost = described(find_loss(language, old_it, new_it, &pairs));
             assert_eq!(lost, expected, "{language:?} {new:?}");
         }
     };
@@ -539,10 +540,10 @@ fn what_a_change_of_a_file_loses() {
             ByName { old: &old_tree, new: &new_tree, renamed: &[], names: Default::default() };
         let (old_it, new_it) = (file(&old_tree, "a.proto"), file(&new_tree, "a.proto"));
         for (language, expected) in Language::ALL.into_iter().zip([cpp, go, java, python]) {
-            let lost = described(loss_file(language, old_it, new_it, &pairs));
+            let lost = described(find_loss_of_file(language, old_it, new_it, &pairs));
             assert_eq!(lost, expected, "{language:?} {old} -> {new}");
             for (old_it, new_it) in old_it.elements().zip(new_it.elements()) {
-                let lost = loss(language, old_it, new_it, &pairs);
+                let lost = find_loss(language, old_it, new_it, &pairs);
                 assert_eq!(lost, None, "{language:?} {old} -> {new}: {old_it:?}");
             }
         }
@@ -567,7 +568,8 @@ fn a_file_that_moves_or_passes_on_less() {
         let pairs =
             ByName { old: &old, new, renamed: &[("d/a.proto", path)], names: Default::default() };
         for (language, expected) in Language::ALL.into_iter().zip(expected) {
-            let lost = loss_file(language, file(&old, "d/a.proto"), file(new, path), &pairs);
+            let lost =
+                find_loss_of_file(language, file(&old, "d/a.proto"), file(new, path), &pairs);
             assert_eq!(described(lost), expected, "{language:?}");
         }
     }
@@ -586,7 +588,7 @@ fn what_java_and_cpp_decide_for_each_element() {
     let (inside, outside) = (nested(&feature("YES")), nested(&feature("NO")));
     let lost = |language, old: &Tree, new: &Tree, name: &str| {
         let pairs = ByName { old, new, renamed: &[], names: Default::default() };
-        described(loss(language, element(old, name), element(new, name), &pairs))
+        described(find_loss(language, element(old, name), element(new, name), &pairs))
     };
     assert_eq!(lost(Language::Java, &inside, &outside, "m.M"), "no m.FProto.M");
     assert_eq!(lost(Language::Java, &outside, &inside, "m.M"), "no m.M");
@@ -610,7 +612,7 @@ fn an_open_enum_in_proto2_is_closed() {
     let of = |syntax: &str| {
         let body = "import 'k.proto'; message M { repeated k.Kind kind = 1; }";
         let tree = tree(&[("k.proto", kind), ("f.proto", &format!("{syntax}; package m; {body}"))]);
-        symbols(Language::Java, element(&tree, "m.M.kind"))
+        list_symbols(Language::Java, element(&tree, "m.M.kind"))
             .into_iter()
             .any(|it| it.name == "m.F.M.getKindValueList")
     };
@@ -632,7 +634,7 @@ fn go_has_other_accessors_in_editions() {
     };
     let names = |options: &str, name: &str| -> Vec<String> {
         let tree = tree(&[("a.proto", &with(options))]);
-        symbols(Language::Go, element(&tree, name)).into_iter().map(|it| it.name).collect()
+        list_symbols(Language::Go, element(&tree, name)).into_iter().map(|it| it.name).collect()
     };
     let api = |level: &str| format!("option features.(pb.go).api_level = API_{level};");
     assert_eq!(names(&api("OPEN"), "m.M.f"), ["m.M.GetF", "m.M.F"]);
@@ -663,7 +665,7 @@ fn a_file_has_symbols_of_its_own() {
         (Language::Python, "acme.user_pb2 module"),
     ];
     for (language, expected) in expected {
-        let symbols = symbols_of_file(language, file);
+        let symbols = list_symbols_of_file(language, file);
         assert_eq!(format!("{} {}", symbols[0].name, symbols[0].signature), expected);
     }
 }

@@ -73,7 +73,7 @@ pub(super) fn init(
             match read_other_tool(&from)? {
                 Some(policy) => {
                     let look = FirstLook::examine(global, folder)?;
-                    notes.extend(look.notes(&branch));
+                    notes.extend(look.describe_choices(&branch));
                     next = look.describe_next_step();
                     render_taken_over(policy, &from, &look, &branch, &mut notes)
                 }
@@ -86,7 +86,7 @@ pub(super) fn init(
                 None => Preset::default(),
             };
             let look = FirstLook::examine(global, folder)?;
-            notes.extend(look.notes(&branch));
+            notes.extend(look.describe_choices(&branch));
             next = look.describe_next_step();
             let draft = render_suggestion(preset, &look, &branch, &Relaxations::default());
             let relaxed = match strict || !look.has_files() {
@@ -228,7 +228,7 @@ fn convert_buf(
                         let one = parse_buf(global, &text, &at, &shown)?;
                         all.modules.extend(one.modules);
                         all.dependencies.extend(one.dependencies);
-                        told.extend(notes(&shown, one.notes));
+                        told.extend(render_dropped_notes(&shown, one.notes));
                     }
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                         all.modules.push(default_module(&at));
@@ -250,8 +250,8 @@ fn convert_buf(
     let needed = find_needed(imports, &folder, &roots, &buf.dependencies);
     let text = buf.render_toml(branch, &imported) + &needed.render();
     told.extend(needed.describe().map(|it| format!("note: {it}")));
-    told.extend(notes(&shown, buf.notes));
-    told.extend(sibling_configs::notes(from));
+    told.extend(render_dropped_notes(&shown, buf.notes));
+    told.extend(sibling_configs::describe_sibling_configs(from));
     if !global.quiet {
         told.iter().for_each(|note| eprint_line(note));
     }
@@ -332,7 +332,7 @@ fn is_importing_excluded(module: &BufModule, imports: &BTreeSet<String>, folder:
 }
 
 /// Notes about the dropped settings of a file, in the order of its text.
-fn notes(file: &str, mut notes: Vec<DroppedSetting>) -> Vec<String> {
+fn render_dropped_notes(file: &str, mut notes: Vec<DroppedSetting>) -> Vec<String> {
     notes.sort_by_key(|it| it.line);
     notes.into_iter().map(|it| format!("note: {file}: line {}: {}", it.line, it.text)).collect()
 }

@@ -102,8 +102,9 @@ fn show(global: &Global, args: &RuntimeShowArgs) -> Result<CommandOutcome, Error
         }
     }
     let has_failed = runtime.iter_left_out().any(|(_, failure)| failure.is_some());
-    let failed =
-        has_failed || !runtime.reserved_paths().is_empty() || places.iter().any(|it| it.is_error);
+    let failed = has_failed
+        || !runtime.list_unspellable_paths().is_empty()
+        || places.iter().any(|it| it.is_error);
     Ok(CommandOutcome { failed, ..CommandOutcome::of(text) })
 }
 

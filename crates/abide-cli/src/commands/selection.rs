@@ -5,7 +5,7 @@ use abide_lint::{Finding, Policy, Report, Rule, backtick, rule_family};
 use super::explain::find_rules;
 use crate::args::SelectArgs;
 use crate::error::Error;
-use crate::render::{REPORTS, ReportFormat, count_lines, count_table};
+use crate::render::{REPORTS, ReportFormat, count_table, render_counts_as_json_lines};
 
 /// The selection of the command line.
 pub(super) struct FindingSelection {
@@ -37,7 +37,7 @@ impl FindingSelection {
         let counts = match format.name {
             _ if !show.statistics => None,
             "human" => Some(count_table as fn(&Report) -> String),
-            "json" => Some(count_lines as fn(&Report) -> String),
+            "json" => Some(render_counts_as_json_lines as fn(&Report) -> String),
             other => {
                 return Err(Error::Usage(format!(
                     "`--statistics` has no format `{other}`: choose `human` or `json`"

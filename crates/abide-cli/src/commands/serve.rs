@@ -12,7 +12,7 @@ const PROGRAM: &str = "abide-serve";
 pub(super) fn serve(args: &[OsString]) -> Result<CommandOutcome, Error> {
     let mut command = Command::new(PROGRAM);
     command.args(args);
-    Err(match run(&mut command) {
+    Err(match run_and_exit(&mut command) {
         error if error.kind() == std::io::ErrorKind::NotFound => Error::Usage(format!(
             "`{PROGRAM}` is not on the PATH: it is a program of its own, which `cargo install --path \
              crates/abide-serve` builds"
@@ -22,7 +22,7 @@ pub(super) fn serve(args: &[OsString]) -> Result<CommandOutcome, Error> {
 }
 
 #[cfg(unix)]
-fn run(command: &mut Command) -> std::io::Error {
+fn run_and_exit(command: &mut Command) -> std::io::Error {
     std::os::unix::process::CommandExt::exec(command)
 }
 

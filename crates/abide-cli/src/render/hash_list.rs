@@ -37,7 +37,7 @@ pub(super) fn render_human(list: &HashList<'_>, style: Style) -> String {
     };
     let told = packages.par_iter().map(|(package, files)| {
         let mut out = String::new();
-        let roots = collect_roots(files.iter().map(|(_, file)| *file));
+        let roots = list_roots_if_several(files.iter().map(|(_, file)| *file));
         let together = match &roots[..] {
             [_, ..] => format!(" (in {} together)", roots.join(" and ")),
             [] => String::new(),
@@ -95,7 +95,7 @@ fn format_json_line(kind: &str, name: &str, hashes: Option<Hashes>) -> String {
 }
 
 /// The roots that have copies of a package: none if only one has files of it.
-fn collect_roots<'t>(files: impl Iterator<Item = File<'t>>) -> Vec<&'t str> {
+fn list_roots_if_several<'t>(files: impl Iterator<Item = File<'t>>) -> Vec<&'t str> {
     let mut roots: Vec<(u32, &str)> = files
         .map(|file| {
             let decl = file.decl();

@@ -14,7 +14,7 @@ pub(super) fn split_pieces(text: &str) -> Vec<ProsePiece<'_>> {
     let mut pieces = Vec::new();
     let (mut words, mut at) = (0, 0);
     while let Some(open) = text[at..].find('`').map(|it| at + it) {
-        let inside = open + count_backticks(&text[open..]);
+        let inside = open + count_leading_backticks(&text[open..]);
         let ticks = inside - open;
         at = inside;
         if let Some(length) = find_closing(&text[inside..], ticks) {
@@ -33,7 +33,7 @@ pub(super) fn split_pieces(text: &str) -> Vec<ProsePiece<'_>> {
 }
 
 /// Counts the backticks that a text begins with.
-fn count_backticks(text: &str) -> usize {
+fn count_leading_backticks(text: &str) -> usize {
     text.len() - text.trim_start_matches('`').len()
 }
 
@@ -42,7 +42,7 @@ fn find_closing(text: &str, ticks: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = text[at..].find('`') {
         let begin = at + found;
-        let length = count_backticks(&text[begin..]);
+        let length = count_leading_backticks(&text[begin..]);
         if length == ticks {
             return Some(begin);
         }

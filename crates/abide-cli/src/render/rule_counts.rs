@@ -28,7 +28,7 @@ pub(crate) fn count_table(report: &Report) -> String {
 }
 
 /// JSON Lines: a line for each rule, then the summary.
-pub(crate) fn count_lines(report: &Report) -> String {
+pub(crate) fn render_counts_as_json_lines(report: &Report) -> String {
     let mut out = String::new();
     for (severity, count, rule) in count_by_rule(report) {
         let severity = severity.word();

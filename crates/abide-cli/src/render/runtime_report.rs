@@ -98,7 +98,7 @@ fn render_remarks(report: &RuntimeReport<'_>, style: Style) -> String {
             escape_unprintable(&reason)
         );
     }
-    for (name, path) in report.runtime.reserved_paths() {
+    for (name, path) in report.runtime.list_unspellable_paths() {
         write_styled(&mut out, style.color, "31;1", "error");
         let _ = writeln!(out, ": {}", describe_reserved(name, path));
     }
@@ -225,7 +225,7 @@ pub(super) fn render_json(report: &RuntimeReport<'_>, _: Style) -> String {
             "end": end,
         }));
     }
-    for (layer, path) in report.runtime.reserved_paths() {
+    for (layer, path) in report.runtime.list_unspellable_paths() {
         let message = describe_reserved(layer, path);
         let line = json!({"kind": "problem", "severity": "error", "message": message});
         lines.push(line);

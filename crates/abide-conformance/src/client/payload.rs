@@ -206,7 +206,7 @@ pub(super) struct World {
 }
 
 /// The place of a type in a [`World`].
-pub(super) fn place(ty: Type) -> usize {
+pub(super) fn find_place(ty: Type) -> usize {
     match ty.resource_type().kind {
         Kind::CLUSTER => 0,
         Kind::ENDPOINTS => 1,

@@ -79,14 +79,14 @@ impl<'a, 't> Converter<'a, 't> {
             }
         });
         let has_moves = step.moves.is_empty()
-            || step.moves.iter().any(|it| !it.from.collect_values(tree, old).is_empty());
+            || step.moves.iter().any(|it| !it.from.list_entries_at_end(tree, old).is_empty());
         if !step.up || !holds || !has_moves {
             return None;
         }
         // A part of a text is taken by two moves.
         let parts = step.moves.iter().map(|it| {
             let again = step.moves.iter().filter(|other| other.from == it.from).count() > 1;
-            let values = it.from.collect_values(tree, rest).into_iter().cloned().collect();
+            let values = it.from.list_entries_at_end(tree, rest).into_iter().cloned().collect();
             if !again {
                 return (it, take_values(tree, rest, &it.from.segments));
             }
@@ -238,7 +238,7 @@ impl<'a, 't> Converter<'a, 't> {
         let own: Vec<RaisedValue> = own;
         for RaisedValue { path, entries, key, element, name, .. } in own {
             let place = format_path(&path);
-            let set = path.collect_values(self.tree, new);
+            let set = path.list_entries_at_end(self.tree, new);
             if !set.is_empty() {
                 if !has_same_values(set.into_iter(), entries.iter()) {
                     let text = format!("`{name}` is not carried: `{place}` says something else");
@@ -336,7 +336,7 @@ impl<'a, 't> Converter<'a, 't> {
             SettingSource::Constant(values) => values.clone(),
             SettingSource::CopyOf(path) => {
                 let mut found: Vec<Entry> =
-                    path.collect_values(self.tree, old).into_iter().cloned().collect();
+                    path.list_entries_at_end(self.tree, old).into_iter().cloned().collect();
                 let from = found.first().map(|it| self.tree.field(it.field));
                 let Some(from) = from else { return };
                 if from.cardinality() == Cardinality::Singular {

@@ -105,7 +105,7 @@ impl FieldPath {
     }
 
     /// The values at a place in a message: of singular messages along the way.
-    pub(super) fn collect_values<'m>(
+    pub(super) fn list_entries_at_end<'m>(
         &self,
         tree: &'m Tree,
         message: &'m Message,

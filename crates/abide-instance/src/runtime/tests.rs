@@ -242,10 +242,10 @@ fn a_layer_with_an_error_is_skipped_and_counted() {
 fn a_folder_named_numerator_is_refused() {
     let mut runtime = runtime("{name: d, disk_layer: {symlink_root: /srv/current}}");
     runtime.update_disk(vec![files(&[("a/numerator/b", "1"), ("numerators", "2")])]);
-    assert_eq!(runtime.reserved_paths(), [("d".into(), "a/numerator/b".to_owned())]);
+    assert_eq!(runtime.list_unspellable_paths(), [("d".into(), "a/numerator/b".to_owned())]);
     assert_eq!(runtime.snapshot().get_integer("a.numerator.b"), Some(1));
     runtime.update_disk(vec![files(&[("numerators", "2")])]);
-    assert_eq!(runtime.reserved_paths(), []);
+    assert_eq!(runtime.list_unspellable_paths(), []);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! A change that follows from a change of the container is reported once, at the
 //! container: a message that is removed with its package is no separate finding.
 
-use abide_change::{Change, Comparison, Direction, Effects, Surface, top_level};
+use abide_change::{Change, Comparison, Direction, Effects, Surface, list_top_level};
 use abide_schema::{Element, Field, File, Message, Method, Package, Part, Service};
 use abide_syntax::ImportKind;
 use fixedbitset::FixedBitSet;
@@ -351,7 +351,7 @@ pub(crate) fn add_all_effects<'t>(
 /// extensions inside messages, which belong to other messages.
 fn collect_reported_with(file: File<'_>) -> impl Iterator<Item = Element<'_>> {
     let nested = file.all_messages().flat_map(Message::extensions);
-    top_level(file).chain(nested.map(Element::Field))
+    list_top_level(file).chain(nested.map(Element::Field))
 }
 
 /// The elements that are removed with a file: those that exist nowhere else.

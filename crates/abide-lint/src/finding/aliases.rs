@@ -2,7 +2,7 @@
 //!
 //! Source: the rule handlers of buf 1.75, run on pairs of files.
 
-use abide_change::{Change, Diff, entries};
+use abide_change::{Change, Diff, find_map_entries};
 use abide_schema::value::Value;
 use abide_schema::{Cardinality, Element, Enum, Field, Message, Method, Presence, Scalar, Type};
 
@@ -161,7 +161,7 @@ pub(crate) fn of_users<'t>(
     for (old, new) in users.into_iter().filter(|(old, new)| !are_apart(*old, *new)) {
         match (old, new) {
             (Element::Field(old), Element::Field(new)) if old.number() == new.number() => {
-                let held = |it: Field<'t>| entries(it).map_or(it, |[_, value]| value);
+                let held = |it: Field<'t>| find_map_entries(it).map_or(it, |[_, value]| value);
                 fired.extend(of_types(held(old), held(new)));
             }
             (Element::Method(old), Element::Method(new)) if old.name() == new.name() => {

@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, Direction, Effects, Surface, entries};
+use abide_change::{Change, Comparison, Direction, Effects, Surface, find_map_entries};
 use abide_schema::{Element, Field, Message, Part, Type};
 
 use crate::checks::reserved;
@@ -62,7 +62,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<Field<'t>>, 
 
 /// The type of a field as a proto file writes it, with full names.
 pub(super) fn describe_type(field: Field<'_>) -> String {
-    if let Some([key, value]) = entries(field) {
+    if let Some([key, value]) = find_map_entries(field) {
         return format!("map<{}, {}>", describe_type(key), describe_type(value));
     }
     match field.ty() {

@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, base_name, top_level};
+use abide_change::{Change, Comparison, base_name, list_top_level};
 use abide_schema::File;
 
 use crate::checks::full_names;
@@ -32,7 +32,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, s
     let package = old.package().name();
     let finding = sink.change_at(location, Some(package_name(old)), package, new.path(), message);
     finding.fact(old.path()).breaks(full_names::removed_path()).source_of_file(diff, change);
-    for old in top_level(old) {
+    for old in list_top_level(old) {
         if let Some(new) = diff.new_element(old).filter(|it| it.file() == new) {
             finding.source(diff, Change::Both { old, new });
         }

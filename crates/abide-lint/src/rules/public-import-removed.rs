@@ -1,4 +1,4 @@
-use abide_change::{Change, Comparison, Effects, Surface, top_level};
+use abide_change::{Change, Comparison, Effects, Surface, list_top_level};
 use abide_schema::{File, Part, Place};
 use abide_syntax::{ImportKind, Span};
 
@@ -25,7 +25,7 @@ fn check<'t>(_: &Context<'t>, diff: &Comparison<'t>, change: Change<File<'t>>, s
     for import in old.imports().filter(|it| it.decl.kind == ImportKind::Public) {
         let Some(target) = import.file else { continue };
         // Files that import this one still see the elements that it has or passes on.
-        let is_still_seen = top_level(target).all(|old| {
+        let is_still_seen = list_top_level(target).all(|old| {
             diff.new_element(old)
                 .is_none_or(|it| it.file() == new || passed_on.contains(it.file().id.0 as usize))
         });

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use abide_change::{Direction, Language, symbols, symbols_of_file};
+use abide_change::{Direction, Language, list_symbols, list_symbols_of_file};
 use abide_lint::{Config, Options, RuleScope, check};
 use abide_schema::{FileDecl, SourceFile, Tree};
 use fastrand::Rng;
@@ -64,8 +64,8 @@ type Symbol = (String, String, Option<String>);
 
 fn generated(language: Language, tree: &Tree) -> BTreeSet<Symbol> {
     let elements = tree.files().flat_map(|file| file.elements());
-    let of_elements = elements.flat_map(|it| symbols(language, it));
-    let of_files = tree.files().flat_map(|it| symbols_of_file(language, it));
+    let of_elements = elements.flat_map(|it| list_symbols(language, it));
+    let of_files = tree.files().flat_map(|it| list_symbols_of_file(language, it));
     let symbol = |it: abide_change::GeneratedSymbol| {
         let oneof = it.oneof().map(str::to_owned);
         (it.name, it.signature, oneof)

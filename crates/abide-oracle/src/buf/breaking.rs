@@ -21,7 +21,7 @@ use abide_harness::programs::{Protoc, output, stdout, workspace};
 use serde_json::Value;
 
 use crate::judged_pairs::{BufReport, JudgedPair};
-use crate::protoc::wire::{messages, string};
+use crate::protoc::wire::{read_messages, read_string};
 use crate::runtimes::witnesses;
 
 /// Every rule of buf, whatever its category.
@@ -55,19 +55,19 @@ struct Difference {
 /// Compares all pairs; true if every difference has a reason and every witness is
 /// confirmed.
 pub(crate) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
-    let mut pairs = pages()?;
+    let mut pairs = collect_page_pairs()?;
     let order = ["envoy-v2-to-v3", "envoy-v4alpha-2020-04", "envoy-v4alpha-2020-12", "envoy-head"];
     for names in order.windows(2) {
-        pairs.extend(between(trees, names));
+        pairs.extend(pair_trees(trees, names));
     }
     let releases = corpora::envoy_types(RELEASES)?;
     for versions in RELEASES.windows(2) {
-        pairs.extend(between(&releases, versions));
+        pairs.extend(pair_trees(&releases, versions));
     }
-    let judged = judged(&pairs, protoc, abide)?;
+    let judged = judge_pairs(&pairs, protoc, abide)?;
 
     let mut rows: BTreeMap<String, Row> = BTreeMap::new();
-    for rule in rules_of(BUF_CONFIG)? {
+    for rule in list_rules(BUF_CONFIG)? {
         rows.insert(rule, Row::default());
     }
     let mut refused = Vec::new();
@@ -79,16 +79,16 @@ pub(crate) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) 
                 continue;
             }
         };
-        let ours = aliases(&pair.findings);
+        let ours = list_aliases(&pair.findings);
         for rule in theirs.iter().chain(&ours).map(|it| &it.rule).collect::<BTreeSet<_>>() {
             let of = |list: &[BufReport]| -> Vec<BufReport> {
                 list.iter().filter(|it| it.rule == *rule).cloned().collect()
             };
             let row = rows.entry(rule.clone()).or_default();
-            matched(row, of(theirs), of(&ours), &pair.name);
+            match_reports(row, of(theirs), of(&ours), &pair.name);
         }
     }
-    let explained = explained(&rows, &refused, show)?;
+    let explained = explain_differences(&rows, &refused, show)?;
     let same: usize = rows.values().map(|row| row.same_place).sum();
     let confirmed = witnesses::run(&judged, show)?;
     let is_same = categories::run()?;
@@ -96,7 +96,7 @@ pub(crate) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) 
 }
 
 /// Checks all pairs with both tools.
-fn judged(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<JudgedPair>> {
+fn judge_pairs(pairs: &[Pair], protoc: &Protoc, abide: &Path) -> Result<Vec<JudgedPair>> {
     let next = AtomicUsize::new(0);
     let work = || -> std::result::Result<Vec<(usize, JudgedPair)>, String> {
         let mut done = Vec::new();
@@ -126,18 +126,18 @@ fn judge(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<JudgedPair> {
     let name = |side: &str| format!("{}.{side}", pair.name.replace([' ', '/', '#', '→'], "-"));
     let old = set(&pair.old, &name("old"), protoc, abide)?;
     let sets = [old, set(&pair.new, &name("new"), protoc, abide)?];
-    let theirs = buf(&sets)?;
-    let findings = findings(pair, protoc, abide)?;
+    let theirs = run_buf(&sets)?;
+    let findings = run_abide(pair, protoc, abide)?;
     Ok(JudgedPair { name: pair.name.clone(), sets, findings, theirs })
 }
 
 /// Finds the reason of each difference and writes the table; true if all have one.
-fn explained(
+fn explain_differences(
     rows: &BTreeMap<String, Row>,
     refused: &[(&String, &String)],
     show: usize,
 ) -> Result<bool> {
-    let reasons = reasons()?;
+    let reasons = read_reasons()?;
     let mut used = BTreeSet::new();
     let mut unexplained = 0;
     let mut table = String::from(HEAD);
@@ -216,7 +216,7 @@ fn explained(
 }
 
 /// The breaking rules of buf that a configuration turns on.
-fn rules_of(config: &str) -> Result<Vec<String>> {
+fn list_rules(config: &str) -> Result<Vec<String>> {
     let mut buf = Command::new("buf");
     buf.args(["config", "ls-breaking-rules", "--configured-only", "--format", "json"]);
     let said = stdout(buf.args(["--config", config]))?;
@@ -247,14 +247,14 @@ fn folder() -> Result<PathBuf> {
 }
 
 /// Two trees of a list, if both are in it.
-fn between(trees: &[Corpus], names: &[&str]) -> Option<Pair> {
+fn pair_trees(trees: &[Corpus], names: &[&str]) -> Option<Pair> {
     let find = |name: &str| trees.iter().find(|tree| tree.name == name).cloned();
     let (old, new) = (find(names[0])?, find(names[1])?);
     Some(Pair { name: format!("{} → {}", old.name, new.name), old, new })
 }
 
 /// The examples on rule pages that have an old side.
-fn pages() -> Result<Vec<Pair>> {
+fn collect_page_pairs() -> Result<Vec<Pair>> {
     let mut pairs = Vec::new();
     let folder = workspace()?.join("crates/abide-lint/src/rules");
     let mut pages: Vec<PathBuf> =
@@ -264,12 +264,12 @@ fn pages() -> Result<Vec<Pair>> {
     for page in pages {
         let text = fs::read_to_string(&page)?;
         let name = page.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        for (index, [old, new]) in examples(&text).into_iter().enumerate() {
+        for (index, [old, new]) in read_examples(&text).into_iter().enumerate() {
             if !old.is_empty() && !new.is_empty() {
                 // buf reads `#` in a path as the start of options.
                 let folder = format!("pages/{name}-{index}");
-                let old = corpora::written(&format!("{folder}/old"), &old)?;
-                let new = corpora::written(&format!("{folder}/new"), &new)?;
+                let old = corpora::write_tree(&format!("{folder}/old"), &old)?;
+                let new = corpora::write_tree(&format!("{folder}/new"), &new)?;
                 let name = format!("{name}#{index}");
                 pairs.push(Pair { name, old, new });
             }
@@ -286,7 +286,7 @@ const UNKNOWN_EDITION: &str = "edition = \"2099\"";
 
 /// The old and the new files of each example. A heading, or a repeated path, begins
 /// another example.
-fn examples(page: &str) -> Vec<[Files; 2]> {
+fn read_examples(page: &str) -> Vec<[Files; 2]> {
     let mut examples: Vec<[Files; 2]> = vec![Default::default()];
     let mut open: Option<(usize, String, String)> = None;
     for line in page.lines() {
@@ -350,11 +350,11 @@ fn set(tree: &Corpus, name: &str, protoc: &Protoc, abide: &Path) -> Result<PathB
     }
     // Marks for buf which files are only imported.
     let mut marked = Vec::new();
-    for file in messages(&fs::read(&path)?, 1)? {
-        let name = string(file, 1)?.unwrap_or_default();
+    for file in read_messages(&fs::read(&path)?, 1)? {
+        let name = read_string(file, 1)?.unwrap_or_default();
         let mark = if tree.files.iter().any(|it| it == name) { &[][..] } else { IMPORTED };
-        varint(1 << 3 | 2, &mut marked);
-        varint(file.len() + mark.len(), &mut marked);
+        write_varint(1 << 3 | 2, &mut marked);
+        write_varint(file.len() + mark.len(), &mut marked);
         marked.extend([file, mark].concat());
     }
     fs::write(&path, marked)?;
@@ -364,7 +364,7 @@ fn set(tree: &Corpus, name: &str, protoc: &Protoc, abide: &Path) -> Result<PathB
 /// The field `buf_extension` of a file in an image of buf, with `is_import: true`.
 const IMPORTED: &[u8] = &[0xd2, 0xf6, 0x03, 0x02, 0x08, 0x01];
 
-fn varint(mut number: usize, out: &mut Vec<u8>) {
+fn write_varint(mut number: usize, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push((number & 0x7f) as u8 | 0x80);
         number >>= 7;
@@ -373,7 +373,7 @@ fn varint(mut number: usize, out: &mut Vec<u8>) {
 }
 
 /// The reports of buf about a pair.
-fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<BufReport>, String>> {
+fn run_buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<BufReport>, String>> {
     let mut buf = Command::new("buf");
     buf.args(["breaking", "--exclude-imports"]).arg(new).arg("--against").arg(old);
     let said = output(buf.args(["--error-format", "json", "--config", BUF_CONFIG]))?;
@@ -398,7 +398,7 @@ fn buf([old, new]: &[PathBuf; 2]) -> Result<std::result::Result<Vec<BufReport>, 
 }
 
 /// The findings of Abide about changes.
-fn findings(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Value>> {
+fn run_abide(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Value>> {
     let mut command = Command::new(abide);
     command.arg("breaking").arg(&pair.new.root).arg("--against").arg(&pair.old.root);
     for root in pair.new.imports.iter().chain([&protoc.include]) {
@@ -420,7 +420,7 @@ fn findings(pair: &Pair, protoc: &Protoc, abide: &Path) -> Result<Vec<Value>> {
 }
 
 /// The rules of buf that Abide names, with the places of its findings.
-fn aliases(findings: &[Value]) -> Vec<BufReport> {
+fn list_aliases(findings: &[Value]) -> Vec<BufReport> {
     let mut reports = Vec::new();
     for line in findings {
         let aliases = line["aliases"].as_array().into_iter().flatten();
@@ -441,7 +441,7 @@ fn aliases(findings: &[Value]) -> Vec<BufReport> {
 
 /// Pairs reports of one rule: first at the same place, then in the same new or old
 /// file, then anywhere if buf reports no file.
-fn matched(row: &mut Row, mut theirs: Vec<BufReport>, mut ours: Vec<BufReport>, pair: &str) {
+fn match_reports(row: &mut Row, mut theirs: Vec<BufReport>, mut ours: Vec<BufReport>, pair: &str) {
     let mut take = |same: &dyn Fn(&BufReport, &BufReport) -> bool| -> Vec<BufReport> {
         let (mut left, mut taken) = (Vec::new(), Vec::new());
         for mut their in theirs.drain(..) {
@@ -491,7 +491,7 @@ impl Reason {
     }
 }
 
-fn reasons() -> Result<Vec<Reason>> {
+fn read_reasons() -> Result<Vec<Reason>> {
     let text = fs::read_to_string(folder()?.join("reasons.txt"))?;
     let lines =
         text.lines().zip(1..).filter(|(line, _)| !line.is_empty() && !line.starts_with('#'));

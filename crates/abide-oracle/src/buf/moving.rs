@@ -22,8 +22,9 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
     let googleapis = corpora::googleapis(paths)?;
     let mut is_same = real::lint(&abide, &googleapis)?;
     is_same &= real::breaking(&abide, &corpora::googleapis_before()?, &googleapis)?;
-    is_same &= record("moving", "buf lint", |folder| buf(folder, &["lint"]))?;
-    let breaking = |folder: &Path| buf(&folder.join("new"), &["breaking", "--against", "../old"]);
+    is_same &= record("moving", "buf lint", |folder| run_buf(folder, &["lint"]))?;
+    let breaking =
+        |folder: &Path| run_buf(&folder.join("new"), &["breaking", "--against", "../old"]);
     is_same &= record("moving/breaking", "buf breaking", breaking)?;
     Ok(is_same)
 }
@@ -41,7 +42,7 @@ pub(crate) fn record(name: &str, verdict: &str, lint: Lint) -> Result<bool> {
     for path in &paths {
         let text = fs::read_to_string(path)?;
         let tree = text.split(&verdict).next().unwrap_or_default();
-        let folder = corpora::fresh(&name.replace('/', "-"))?;
+        let folder = corpora::make_fresh_folder(&name.replace('/', "-"))?;
         for file in format!("\n{tree}").split("\n-- ").skip(1) {
             let (name, text) = file.split_once(" --\n").ok_or("a file begins with its path")?;
             // The split took the last line end of every file but the last one.
@@ -61,7 +62,7 @@ pub(crate) fn record(name: &str, verdict: &str, lint: Lint) -> Result<bool> {
 }
 
 /// What a command of buf reports in a folder.
-fn buf(folder: &Path, command: &[&str]) -> Result<Vec<String>> {
+fn run_buf(folder: &Path, command: &[&str]) -> Result<Vec<String>> {
     let said = Command::new("buf")
         .args(command)
         .args(["--error-format", "json"])

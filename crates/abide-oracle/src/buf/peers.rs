@@ -16,10 +16,10 @@ const LAYOUT: [&str; 5] =
 
 /// Runs protolint on each repository and rewrites what is recorded; true if it is unchanged.
 pub(crate) fn run() -> Result<bool> {
-    record("protolint", "protolint", protolint)
+    record("protolint", "protolint", run_protolint)
 }
 
-fn protolint(folder: &Path) -> Result<Vec<String>> {
+fn run_protolint(folder: &Path) -> Result<Vec<String>> {
     let said = Command::new("protolint")
         .args(["lint", "-reporter", "json", "."])
         .current_dir(folder)

@@ -38,7 +38,7 @@ const OF_TEXT: &str = "promotion-impossible";
 
 /// Runs both tools; true if they show what Abide reports.
 pub(crate) fn run(archives: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
-    let folder = corpora::fresh("plugins")?;
+    let folder = corpora::make_fresh_folder("plugins")?;
     let data = workspace()?.join("testdata/plugins");
     let trees = [("old", data.join("old")), ("new", data.join("new"))];
     for (name, from) in &trees {
@@ -55,7 +55,7 @@ pub(crate) fn run(archives: &[Corpus], protoc: &Protoc, abide: &Path, show: usiz
         println!("SKIPPED: plugins: no trees of Envoy");
         return Ok(agreed);
     };
-    let folder = corpora::fresh("plugins-envoy")?;
+    let folder = corpora::make_fresh_folder("plugins-envoy")?;
     copy(&new.root, &folder.join("new"))?;
     copy(&old.root, &folder.join("old"))?;
     copy(&new.imports[0], &folder.join("new-deps"))?;
@@ -99,7 +99,7 @@ impl World<'_> {
             buf.args(["--error-format", "json", "--config", &config("new")]);
             buf
         };
-        let lint = of_buf(&mut buf("lint"))?;
+        let lint = run_buf(&mut buf("lint"))?;
         let mut own = vec!["lint", "new", "--preset", preset];
         if has_deps {
             own.extend(["-I", "new-deps"]);
@@ -107,7 +107,7 @@ impl World<'_> {
         let mut agreed = self.compare(&format!("buf lint, {preset}"), lint, self.checked(&own)?);
 
         let breaking =
-            of_buf(buf("breaking").args(["--against", ".", "--against-config", &config("old")]))?;
+            run_buf(buf("breaking").args(["--against", ".", "--against-config", &config("old")]))?;
         own[0] = "breaking";
         own.extend(["--against", "old"]);
         let own = self.checked(&own)?;
@@ -127,7 +127,7 @@ impl World<'_> {
         };
         let failed = run("against=old,preset=standard")?;
         let said = String::from_utf8_lossy(&failed.stderr).into_owned();
-        let found = said.lines().filter_map(of_line).collect();
+        let found = said.lines().filter_map(parse_line).collect();
         let mut own = self.checked(&["check", "new", "--against", "old"])?;
         own.retain(|it| files.contains(&&*it.0));
         let mut agreed = self.compare("protoc", found, own);
@@ -250,7 +250,7 @@ impl World<'_> {
 
 /// Copies the protos of a folder.
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    for file in corpora::proto_files(from)? {
+    for file in corpora::list_proto_files(from)? {
         corpora::write(&to.join(&file), &fs::read(from.join(&file))?)?;
     }
     Ok(())
@@ -265,7 +265,7 @@ fn placed(path: String, line: u64, column: u64, rule: &str) -> Finding {
 }
 
 /// The findings of Abide in the output of a command of buf.
-fn of_buf(command: &mut Command) -> Result<Findings> {
+fn run_buf(command: &mut Command) -> Result<Findings> {
     let said = output(command)?;
     if !matches!(said.status.code(), Some(0 | 100)) {
         return Err(format!("buf: {}", String::from_utf8_lossy(&said.stderr)).into());
@@ -286,7 +286,7 @@ fn of_buf(command: &mut Command) -> Result<Findings> {
 }
 
 /// A finding in a line of protoc: `PATH:LINE:COLUMN: MESSAGE [RULE]`.
-fn of_line(line: &str) -> Option<Finding> {
+fn parse_line(line: &str) -> Option<Finding> {
     let (place, rest) = line.split_once(": ")?;
     let rule = rest.rsplit_once(" [")?.1.strip_suffix(']')?;
     let mut place = place.rsplitn(3, ':');

@@ -40,7 +40,7 @@ type Lines = BTreeSet<String>;
 /// Compares both tools; true if they agree and nothing that is recorded has changed.
 pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
     let source = workspace()?.join("testdata/protovalidate");
-    let folder = corpora::fresh("protovalidate")?;
+    let folder = corpora::make_fresh_folder("protovalidate")?;
     let (definitions, set) = (folder.join("definitions.binpb"), folder.join("cases.binpb"));
     stdout(Command::new("python3").arg("-c").arg(DEFINITIONS).arg(&definitions))
         .map_err(|error| format!("`pip install protovalidate`: {error}"))?;
@@ -51,13 +51,13 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
 
     let mut buf = Command::new("buf");
     buf.arg("lint").arg(&set).args(["--config", CONFIG, "--error-format", "json"]);
-    let theirs = reported(&mut buf, |finding| {
+    let theirs = collect_reported_lines(&mut buf, |finding| {
         (finding["type"] == "PROTOVALIDATE").then_some(&finding["start_line"])
     })?;
     fs::write(folder.join("abide.toml"), "preset = \"buf-wire\"\n")?;
     let mut command = Command::new(abide);
     command.args(["lint", "cases.binpb", "--format", "json"]).current_dir(&folder);
-    let ours = reported(&mut command, |finding| {
+    let ours = collect_reported_lines(&mut command, |finding| {
         let known = finding["aliases"].as_array()?.iter().any(|it| it == "buf:PROTOVALIDATE");
         known.then_some(&finding["start"]["line"])
     })?;
@@ -91,7 +91,10 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path) -> Result<bool> {
 }
 
 /// The lines of the findings that a command prints as JSON Lines.
-fn reported(command: &mut Command, line_of: impl Fn(&Value) -> Option<&Value>) -> Result<Lines> {
+fn collect_reported_lines(
+    command: &mut Command,
+    line_of: impl Fn(&Value) -> Option<&Value>,
+) -> Result<Lines> {
     let said = output(command)?;
     if !matches!(said.status.code(), Some(0 | 1 | 100)) {
         return Err(String::from_utf8_lossy(&said.stderr).into_owned().into());

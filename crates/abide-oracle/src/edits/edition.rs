@@ -74,8 +74,8 @@ pub(crate) fn run(trees: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) 
 /// The tree that Abide brings along.
 fn api() -> Result<Corpus> {
     let folder = workspace()?.join("api");
-    let root = corpora::fresh("api")?;
-    for file in corpora::proto_files(&folder)? {
+    let root = corpora::make_fresh_folder("api")?;
+    for file in corpora::list_proto_files(&folder)? {
         corpora::write(&root.join(&file), &fs::read(folder.join(&file))?)?;
     }
     corpora::tree("api", root, Vec::new())
@@ -93,7 +93,7 @@ struct CarriedTree<'s> {
 impl<'s> CarriedTree<'s> {
     fn make(source: &'s Corpus, edition: &'static str, abide: &Path) -> Result<CarriedTree<'s>> {
         let name = format!("{}-{edition}", source.name);
-        let root = corpora::fresh(&name)?;
+        let root = corpora::make_fresh_folder(&name)?;
         for file in &source.files {
             corpora::write(&root.join(file), &fs::read(source.root.join(file))?)?;
         }

@@ -14,15 +14,15 @@ use abide_harness::programs::Protoc;
 use abide_lint::{Applied, REMEDIES};
 
 use crate::edits::layout::said;
-use crate::edits::upgrade::compiled;
-use crate::protoc::sets::by_name;
+use crate::edits::upgrade::compile_tree;
+use crate::protoc::sets::index_by_name;
 
 /// Fixes a copy of these trees; true if nothing differs.
 pub(crate) fn run(corpora: &[Corpus], protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
     let mut agreed = true;
     for corpus in corpora {
-        let theirs = compiled(corpus, &corpus.roots(), &corpus.files, protoc, false)?;
-        let theirs = by_name(&theirs)?;
+        let theirs = compile_tree(corpus, &corpus.roots(), &corpus.files, protoc, false)?;
+        let theirs = index_by_name(&theirs)?;
         for applied in [Applied::Always, Applied::IfCompatible] {
             let copy = copy(corpus, applied)?;
             let fixed = fix(&copy, abide, applied)?;
@@ -31,8 +31,8 @@ pub(crate) fn run(corpora: &[Corpus], protoc: &Protoc, abide: &Path, show: usize
             if again.contains("note: fixed ") {
                 faults.push(format!("a second run fixes more: {again}"));
             }
-            let ours = compiled(&copy, &copy.roots(), &copy.files, protoc, false)?;
-            let ours = by_name(&ours)?;
+            let ours = compile_tree(&copy, &copy.roots(), &copy.files, protoc, false)?;
+            let ours = index_by_name(&ours)?;
             for file in &copy.files {
                 let (Some(our), Some(their)) =
                     (ours.files.get(file.as_str()), theirs.files.get(file.as_str()))
@@ -70,7 +70,7 @@ pub(crate) fn run(corpora: &[Corpus], protoc: &Protoc, abide: &Path, show: usize
 /// A copy of a tree, with a policy that reports all that can be fixed.
 fn copy(corpus: &Corpus, applied: Applied) -> Result<Corpus> {
     let name = format!("{}-fix-{}", corpus.name, applied.word());
-    let root = corpora::fresh(&name)?;
+    let root = corpora::make_fresh_folder(&name)?;
     for file in &corpus.files {
         corpora::write(&root.join(file), &fs::read(corpus.root.join(file))?)?;
     }

@@ -14,9 +14,9 @@ use abide_harness::corpora::{self, Corpus};
 use abide_harness::programs::{Protoc, stdout, workspace};
 use abide_syntax::{Lexer, Span, TokenKind, find_comments};
 
-use crate::edits::upgrade::{Comments, attached, compiled};
-use crate::protoc::sets::by_name;
-use crate::protoc::wire::{Value, fields, strings};
+use crate::edits::upgrade::{Comments, compile_tree, read_attached_comments};
+use crate::protoc::sets::index_by_name;
+use crate::protoc::wire::{Value, read_fields, read_strings};
 
 /// A way to lay out a text; `None` where it has no layout.
 struct Layout {
@@ -28,31 +28,31 @@ struct Layout {
 
 const LAYOUTS: [Layout; 2] = [
     Layout { name: "layout", lay_out: abide_upgrade::format_canonically, is_bufs: false },
-    Layout { name: "format", lay_out: formatted, is_bufs: true },
+    Layout { name: "format", lay_out: format_text, is_bufs: true },
 ];
 
 /// The layout of `abide format`. It exists for texts that are not UTF-8, too; their descriptors
 /// cannot be compared.
-fn formatted(text: &[u8]) -> Option<Vec<u8>> {
+fn format_text(text: &[u8]) -> Option<Vec<u8>> {
     std::str::from_utf8(text).ok()?;
     abide_format::format(text).ok()
 }
 
 /// Lays out every file of these trees; true if nothing differs.
 pub(crate) fn run(corpora: &[Corpus], protoc: &Protoc, show: usize) -> Result<bool> {
-    let mut agreed = compare(&commented()?, &LAYOUTS[..1], protoc, show)?;
+    let mut agreed = compare(&build_commented_tree()?, &LAYOUTS[..1], protoc, show)?;
     for corpus in corpora {
         agreed &= compare(corpus, &LAYOUTS, protoc, show)?;
         // Our own files are pitfalls; what buf makes of them is shown by the samples below.
         for layout in LAYOUTS.iter().filter(|it| it.is_bufs && !is_own(corpus)) {
-            agreed &= beside_buf(corpus, layout, show)?;
+            agreed &= compare_with_buf(corpus, layout, show)?;
         }
     }
     let samples = corpora::folder("format-samples", "testdata/format")?;
-    agreed &= beside_buf(&samples, &LAYOUTS[1], show)?;
+    agreed &= compare_with_buf(&samples, &LAYOUTS[1], show)?;
     // These are there because they differ.
     let others = corpora::folder("format-differences", "testdata/format/differences")?;
-    agreed &= !beside_buf(&others, &LAYOUTS[1], show)?;
+    agreed &= !compare_with_buf(&others, &LAYOUTS[1], show)?;
     Ok(agreed)
 }
 
@@ -67,7 +67,7 @@ const COMMENTS: [&str; 6] = [
 ];
 
 /// Copies of our sample, one for each place and kind of a comment.
-fn commented() -> Result<Corpus> {
+fn build_commented_tree() -> Result<Corpus> {
     let text = fs::read_to_string(workspace()?.join("testdata/layout/sample.proto"))?;
     let (sample, _) = text.split_once("// ===\n").ok_or("the sample has no end")?;
     let mut files = Vec::new();
@@ -86,19 +86,19 @@ fn commented() -> Result<Corpus> {
             files.push((format!("{package}.proto"), text));
         }
         if token.kind == TokenKind::End {
-            return corpora::written("commented", &files);
+            return corpora::write_tree("commented", &files);
         }
     }
 }
 
 /// Checks what protoc reads of a tree in each layout.
 fn compare(corpus: &Corpus, layouts: &[Layout], protoc: &Protoc, show: usize) -> Result<bool> {
-    let theirs = compiled(corpus, &corpus.roots(), &corpus.files, protoc, true)?;
-    let theirs = by_name(&theirs)?;
+    let theirs = compile_tree(corpus, &corpus.roots(), &corpus.files, protoc, true)?;
+    let theirs = index_by_name(&theirs)?;
     let mut agreed = true;
     for layout in layouts {
         let name = format!("{}-{}", corpus.name, layout.name);
-        let root = corpora::fresh(&name)?;
+        let root = corpora::make_fresh_folder(&name)?;
         let mut faults = Vec::new();
         let mut laid_out = Vec::new();
         let mut changed = 0;
@@ -115,7 +115,7 @@ fn compare(corpus: &Corpus, layouts: &[Layout], protoc: &Protoc, show: usize) ->
             if (layout.lay_out)(&made).as_ref() != Some(&made) {
                 faults.push(format!("{file}: changes when it is laid out again"));
             }
-            if comments(&text, layout) != comments(&made, layout) {
+            if read_comments(&text, layout) != read_comments(&made, layout) {
                 faults.push(format!("{file}: has other comments"));
             }
             changed += usize::from(made != text);
@@ -123,8 +123,8 @@ fn compare(corpus: &Corpus, layouts: &[Layout], protoc: &Protoc, show: usize) ->
             corpora::write(&root.join(file), &made)?;
         }
         let made = corpora::tree(&name, root, corpus.imports.clone())?;
-        let ours = compiled(&made, &made.roots(), &corpus.files, protoc, true)?;
-        let ours = by_name(&ours)?;
+        let ours = compile_tree(&made, &made.roots(), &corpus.files, protoc, true)?;
+        let ours = index_by_name(&ours)?;
         for file in &laid_out {
             let (Some(our), Some(their)) =
                 (ours.files.get(file.as_str()), theirs.files.get(file.as_str()))
@@ -162,8 +162,8 @@ fn compare(corpus: &Corpus, layouts: &[Layout], protoc: &Protoc, show: usize) ->
 }
 
 /// Whether `buf format` gives every file of a tree this layout.
-fn beside_buf(corpus: &Corpus, layout: &Layout, show: usize) -> Result<bool> {
-    let made = corpora::fresh(&format!("{}-buf", corpus.name))?;
+fn compare_with_buf(corpus: &Corpus, layout: &Layout, show: usize) -> Result<bool> {
+    let made = corpora::make_fresh_folder(&format!("{}-buf", corpus.name))?;
     let mut buf = Command::new("buf");
     let config = ["--config", r#"{"version":"v2"}"#, "--output"];
     stdout(buf.arg("format").arg(&corpus.root).args(config).arg(&made))?;
@@ -192,7 +192,7 @@ fn is_own(corpus: &Corpus) -> bool {
 }
 
 /// The text of every comment, sorted.
-fn comments(text: &[u8], layout: &Layout) -> Vec<String> {
+fn read_comments(text: &[u8], layout: &Layout) -> Vec<String> {
     let mut found = Vec::new();
     let mut lexer = Lexer::new(text, 0);
     let mut at = 0;
@@ -201,7 +201,7 @@ fn comments(text: &[u8], layout: &Layout) -> Vec<String> {
         for comment in find_comments(text, Span::new(at, token.span.start)) {
             let text = String::from_utf8_lossy(comment.span.of(text));
             let marks: &[_] = if layout.is_bufs { &['/', '*'] } else { &[] };
-            found.push(words(text.trim_matches(marks)));
+            found.push(join_words(text.trim_matches(marks)));
         }
         if token.kind == TokenKind::End {
             found.sort();
@@ -211,7 +211,7 @@ fn comments(text: &[u8], layout: &Layout) -> Vec<String> {
     }
 }
 
-fn words(text: &str) -> String {
+fn join_words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -225,12 +225,12 @@ const SOURCE_INFO: u32 = 9;
 pub(crate) type Said<'a> = (Vec<(&'a str, [bool; 2])>, Vec<(u32, Value<'a>)>);
 
 pub(crate) fn said(file: &[u8]) -> Result<Said<'_>> {
-    let mut rest = fields(file)?;
+    let mut rest = read_fields(file)?;
     let is = |wanted: u32, index: usize| {
         let index = Value::Varint(index as u64);
         rest.iter().any(|(number, value)| *number == wanted && *value == index)
     };
-    let paths = strings(file, DEPENDENCY)?.into_iter().enumerate();
+    let paths = read_strings(file, DEPENDENCY)?.into_iter().enumerate();
     let mut imports: Vec<_> =
         paths.map(|(at, path)| (path, [is(PUBLIC, at), is(WEAK, at)])).collect();
     imports.sort_unstable();
@@ -243,7 +243,7 @@ type Told = BTreeMap<Vec<u64>, Vec<[Vec<String>; 3]>>;
 
 /// The comments of a file; those of an import by its index among the sorted imports.
 fn told(file: &[u8], layout: &Layout) -> Result<Told> {
-    let paths = strings(file, DEPENDENCY)?;
+    let paths = read_strings(file, DEPENDENCY)?;
     let place = |path: &[u64]| -> Vec<u64> {
         match path {
             [import, at] if *import == u64::from(DEPENDENCY) => {
@@ -254,9 +254,12 @@ fn told(file: &[u8], layout: &Layout) -> Result<Told> {
             _ => path.to_vec(),
         }
     };
-    let text = |it: &str| if layout.is_bufs { words(it) } else { it.to_owned() };
+    let text = |it: &str| if layout.is_bufs { join_words(it) } else { it.to_owned() };
     let texts = |it: Vec<Comments<'_>>| -> Vec<_> {
         it.into_iter().map(|kinds| kinds.map(|it| it.into_iter().map(text).collect())).collect()
     };
-    Ok(attached(file)?.into_iter().map(|(path, it)| (place(&path), texts(it))).collect())
+    Ok(read_attached_comments(file)?
+        .into_iter()
+        .map(|(path, it)| (place(&path), texts(it)))
+        .collect())
 }

@@ -12,7 +12,7 @@ use abide_harness::programs::{Protoc, output};
 use abide_schema::{PackageVersion, format_api_name};
 use serde_json::Value;
 
-use crate::edits::upgrade::compiled;
+use crate::edits::upgrade::compile_tree;
 
 pub(crate) const CANDIDATE: &str = "package_version_status = NEXT_MAJOR_VERSION_CANDIDATE";
 
@@ -64,7 +64,7 @@ impl Life<'_> {
     pub(crate) fn live(&self, protoc: &Protoc, abide: &Path) -> Result<Lived> {
         let Life { source, told, closure, .. } = self;
         let name = format!("{}-live", source.name);
-        let root = corpora::fresh(&name)?;
+        let root = corpora::make_fresh_folder(&name)?;
         for file in &source.files {
             corpora::write(&root.join(file), &fs::read(source.root.join(file))?)?;
         }
@@ -82,7 +82,7 @@ impl Life<'_> {
         };
         let tree = || corpora::tree(&name, root.clone(), source.imports.clone());
         let links = |tree: &Corpus, files: &[String]| -> Result<()> {
-            compiled(tree, &tree.roots(), files, protoc, false).map(drop)
+            compile_tree(tree, &tree.roots(), files, protoc, false).map(drop)
         };
         let mut faults = Vec::new();
         let expect = |faults: &mut Vec<String>, ran: &Output, what: &str| {
@@ -92,7 +92,7 @@ impl Life<'_> {
             }
         };
 
-        let before = findings(&run(&CHECK)?, &source.files)?;
+        let before = parse_findings(&run(&CHECK)?, &source.files)?;
         let upgraded = run(&["upgrade", "--write", "--quiet"])?;
         if String::from_utf8_lossy(&upgraded.stderr).contains("deprecated-type-in-use") {
             let told = "a deprecated type is in use".to_owned();
@@ -106,8 +106,8 @@ impl Life<'_> {
         if !made.is_empty() {
             links(&written, &made)?;
         }
-        let after = findings(&run(&CHECK)?, &source.files)?;
-        let mut added = added(&before, &after);
+        let after = parse_findings(&run(&CHECK)?, &source.files)?;
+        let mut added = find_added(&before, &after);
         let all = added.len();
         // A package that is not upgraded may use both versions until the release.
         added.retain(|(_, rule, ..)| rule != "one-definition" || *closure != "type");
@@ -123,13 +123,13 @@ impl Life<'_> {
             files.map(|file| Ok((file.clone(), fs::read(root.join(file))?))).collect()
         };
         let released = state()?;
-        let after = findings(&run(&CHECK)?, &source.files)?;
-        let mut since = self::added(&before, &after);
+        let after = parse_findings(&run(&CHECK)?, &source.files)?;
+        let mut since = self::find_added(&before, &after);
         left_alphas += alphas_beside_candidates(&mut since);
         added.extend(since);
         let candidate = |text: &&Vec<u8>| String::from_utf8_lossy(text).contains(CANDIDATE);
         let left = released.values().filter(candidate).count();
-        faults.extend(shared(&released).map(|it| format!("{told}: {it}")));
+        faults.extend(list_shared_files(&released).map(|it| format!("{told}: {it}")));
         expect(&mut faults, &run(&release)?, "the second release");
         if state()? != released {
             faults.push(format!("a second release of {told} changes something"));
@@ -153,7 +153,7 @@ impl Life<'_> {
 
 /// Upgrades and releases some packages of googleapis, each with what it imports; true if all obey
 /// the law.
-pub(crate) fn sample(
+pub(crate) fn release_sample(
     googleapis: &Corpus,
     protoc: &Protoc,
     abide: &Path,
@@ -203,7 +203,7 @@ pub(crate) fn sample(
 
 /// The findings that were not there before, or not as often. A finding of a generated file may
 /// come from its source.
-fn added(before: &Findings, after: &Findings) -> Vec<(bool, String, String, String)> {
+fn find_added(before: &Findings, after: &Findings) -> Vec<(bool, String, String, String)> {
     let is_new = |(key, count): &(&(bool, String, String, String), &usize)| {
         let (_, rule, file, element) = *key;
         let had = before.get(&(false, rule.clone(), file.clone(), element.clone()));
@@ -221,7 +221,7 @@ fn alphas_beside_candidates(added: &mut Vec<(bool, String, String, String)>) -> 
 }
 
 /// The packages of generated code that two versions of an API share.
-fn shared(files: &BTreeMap<String, Vec<u8>>) -> impl Iterator<Item = String> {
+fn list_shared_files(files: &BTreeMap<String, Vec<u8>>) -> impl Iterator<Item = String> {
     let mut packages: BTreeMap<(&str, String), BTreeSet<String>> = BTreeMap::new();
     for text in files.values() {
         let text = String::from_utf8_lossy(text);
@@ -248,7 +248,7 @@ fn shared(files: &BTreeMap<String, Vec<u8>>) -> impl Iterator<Item = String> {
 
 const CHECK: [&str; 3] = ["check", "--format=json", "--as-of=2026-01-15"];
 
-fn findings(ran: &Output, source: &[String]) -> Result<Findings> {
+fn parse_findings(ran: &Output, source: &[String]) -> Result<Findings> {
     let mut found = Findings::new();
     for line in String::from_utf8_lossy(&ran.stdout).lines() {
         let line: Value = serde_json::from_str(line)?;

@@ -17,10 +17,10 @@ use abide_harness::Result;
 use abide_harness::corpora::{self, Corpus};
 use abide_harness::programs::{Protoc, output, stdout};
 
-use crate::edits::release::{CANDIDATE, Life, sample};
-use crate::protoc::diff::differences;
-use crate::protoc::sets::{by_name, descriptor_proto};
-use crate::protoc::wire::{self, Schema, fields, messages, packed, strings};
+use crate::edits::release::{CANDIDATE, Life, release_sample};
+use crate::protoc::diff::compare_descriptors;
+use crate::protoc::sets::{descriptor_proto, index_by_name};
+use crate::protoc::wire::{self, Schema, read_fields, read_messages, read_packed, read_strings};
 
 /// The preset that reproduces the generator, and the default preset.
 const PRESETS: [&str; 2] = ["envoy", "standard"];
@@ -34,7 +34,7 @@ pub(crate) fn run(
     abide: &Path,
     show: usize,
 ) -> Result<bool> {
-    let mut agreed = sample(googleapis, protoc, abide, show)?;
+    let mut agreed = release_sample(googleapis, protoc, abide, show)?;
     let mut compared = 0;
     for corpus in archives {
         let mut expected = BTreeMap::new();
@@ -63,13 +63,13 @@ fn compare(
     show: usize,
 ) -> Result<bool> {
     let name = &corpus.name;
-    let source = corpora::fresh(&format!("{name}-source"))?;
+    let source = corpora::make_fresh_folder(&format!("{name}-source"))?;
     for file in corpus.files.iter().filter(|file| !expected.contains_key(*file)) {
         corpora::write(&source.join(file), &fs::read(corpus.root.join(file))?)?;
     }
     let source = corpora::tree(&format!("{name}-source"), source, corpus.imports.clone())?;
-    let made = upgraded(&source, abide, "made", &["--preset", "envoy"])?;
-    let again = upgraded(&source, abide, "again", &["--preset", "envoy", "--jobs", "1"])?;
+    let made = upgrade_tree(&source, abide, "made", &["--preset", "envoy"])?;
+    let again = upgrade_tree(&source, abide, "again", &["--preset", "envoy", "--jobs", "1"])?;
 
     let mut faults = Vec::new();
     let got: BTreeSet<&String> = made.files.iter().collect();
@@ -87,7 +87,7 @@ fn compare(
             faults.push(format!("{file}: a second upgrade gives another text"));
         }
         bytes += usize::from(ours == *theirs);
-        if squeezed(&ours) == squeezed(theirs) {
+        if squeeze_spaces(&ours) == squeeze_spaces(theirs) {
             texts += 1;
         } else {
             faults.push(format!("{file}: has another text"));
@@ -95,16 +95,17 @@ fn compare(
     }
 
     // Their candidates with the other files of the tree, and ours with the same files.
-    let theirs = compiled(corpus, &corpus.roots(), &corpus.files, protoc, false)?;
-    let their_comments = compiled(corpus, &corpus.roots(), &corpus.files, protoc, true)?;
+    let theirs = compile_tree(corpus, &corpus.roots(), &corpus.files, protoc, false)?;
+    let their_comments = compile_tree(corpus, &corpus.roots(), &corpus.files, protoc, true)?;
     let mut roots = vec![source.root.as_path(), made.root.as_path()];
     roots.extend(source.imports.iter().map(|root| root.as_path()));
     let files: Vec<String> = source.files.iter().chain(&made.files).cloned().collect();
-    let ours = compiled(&made, &roots, &files, protoc, false)?;
-    let our_comments = compiled(&made, &roots, &files, protoc, true)?;
+    let ours = compile_tree(&made, &roots, &files, protoc, false)?;
+    let our_comments = compile_tree(&made, &roots, &files, protoc, true)?;
 
-    let (ours, theirs) = (by_name(&ours)?, by_name(&theirs)?);
-    let (our_comments, their_comments) = (by_name(&our_comments)?, by_name(&their_comments)?);
+    let (ours, theirs) = (index_by_name(&ours)?, index_by_name(&theirs)?);
+    let (our_comments, their_comments) =
+        (index_by_name(&our_comments)?, index_by_name(&their_comments)?);
     let mut schema = Schema::default();
     schema.add_file(&descriptor_proto(protoc)?)?;
     for file in theirs.files.values() {
@@ -116,11 +117,13 @@ fn compare(
         let (Some(our), Some(their)) = (ours.files.get(name), theirs.files.get(name)) else {
             continue;
         };
-        let found = differences(&schema, our, their)?;
+        let found = compare_descriptors(&schema, our, their)?;
         descriptors += usize::from(found.is_empty());
         faults.extend(found.into_iter().map(|line| format!("{file}: {line}")));
-        let (our, their) =
-            (attached(our_comments.files[name])?, attached(their_comments.files[name])?);
+        let (our, their) = (
+            read_attached_comments(our_comments.files[name])?,
+            read_attached_comments(their_comments.files[name])?,
+        );
         comments += usize::from(our == their);
         if let Some(at) = our.keys().chain(their.keys()).find(|at| our.get(*at) != their.get(*at)) {
             faults.push(format!("{file}: has other comments at {at:?}"));
@@ -151,9 +154,9 @@ fn compare(
 }
 
 /// The result of an upgrade of a tree.
-fn upgraded(source: &Corpus, abide: &Path, to: &str, options: &[&str]) -> Result<Corpus> {
+fn upgrade_tree(source: &Corpus, abide: &Path, to: &str, options: &[&str]) -> Result<Corpus> {
     let name = format!("{}-{to}", source.name);
-    let out = corpora::fresh(&name)?;
+    let out = corpora::make_fresh_folder(&name)?;
     let mut command = Command::new(abide);
     command.args(["upgrade", "--quiet"]).args(options).arg(&source.root).arg("--out").arg(&out);
     for root in &source.imports {
@@ -168,7 +171,7 @@ fn upgraded(source: &Corpus, abide: &Path, to: &str, options: &[&str]) -> Result
 }
 
 /// The descriptors that protoc writes for files.
-pub(crate) fn compiled(
+pub(crate) fn compile_tree(
     corpus: &Corpus,
     roots: &[&Path],
     files: &[String],
@@ -188,7 +191,7 @@ pub(crate) fn compiled(
 }
 
 /// A text without white space, adjacent literals joined.
-fn squeezed(text: &str) -> String {
+fn squeeze_spaces(text: &str) -> String {
     let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     text.replace("\"\"", "")
 }
@@ -197,19 +200,23 @@ fn squeezed(text: &str) -> String {
 pub(crate) type Comments<'a> = [Vec<&'a str>; 3];
 
 /// The comments of a file by the path of the element that they belong to.
-pub(crate) fn attached(file: &[u8]) -> Result<BTreeMap<Vec<u64>, Vec<Comments<'_>>>> {
+pub(crate) fn read_attached_comments(file: &[u8]) -> Result<BTreeMap<Vec<u64>, Vec<Comments<'_>>>> {
     let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for info in messages(file, 9)? {
-        for location in messages(info, 1)? {
-            let comments = [strings(location, 3)?, strings(location, 4)?, strings(location, 6)?];
+    for info in read_messages(file, 9)? {
+        for location in read_messages(info, 1)? {
+            let comments = [
+                read_strings(location, 3)?,
+                read_strings(location, 4)?,
+                read_strings(location, 6)?,
+            ];
             if comments.iter().all(Vec::is_empty) {
                 continue;
             }
-            let path = fields(location)?.into_iter().find_map(|field| match field {
+            let path = read_fields(location)?.into_iter().find_map(|field| match field {
                 (1, wire::Value::Bytes(path)) => Some(path),
                 _ => None,
             });
-            found.entry(packed(path.unwrap_or_default())?).or_default().push(comments);
+            found.entry(read_packed(path.unwrap_or_default())?).or_default().push(comments);
         }
     }
     Ok(found)

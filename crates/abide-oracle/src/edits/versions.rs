@@ -10,7 +10,7 @@ use std::process::Command;
 use abide_harness::Result;
 use abide_harness::corpora::{self, Corpus};
 use abide_harness::programs::{stdout, workspace};
-use abide_harness::repository::{Commit, repository};
+use abide_harness::repository::{Commit, build_repository};
 use serde_json::Value;
 
 /// Every release, oldest first.
@@ -39,7 +39,7 @@ first versions.\n";
 /// Writes the table; true if it is unchanged.
 pub(crate) fn run(abide: &Path) -> Result<bool> {
     let releases = corpora::envoy_types(RELEASES)?;
-    let folder = repository("versions", &commits(&releases)?, 24)?;
+    let folder = build_repository("versions", &build_commits(&releases)?, 24)?;
     fs::write(
         folder.join("abide.toml"),
         "preset = \"envoy\"\nroots = [\"api\"]\nimport-paths = [\"deps\"]\n",
@@ -48,7 +48,7 @@ pub(crate) fn run(abide: &Path) -> Result<bool> {
         stdout(Command::new(abide).args(["history", "--format", "json"]).current_dir(&folder))?;
     let lines = told.lines().map(|line| Ok(serde_json::from_str(line)?));
     let lines: Vec<Value> = lines.collect::<Result<_>>()?;
-    let table = table(&lines)?;
+    let table = render_table(&lines)?;
     let path = workspace()?.join(TABLE);
     let before = fs::read_to_string(&path).unwrap_or_default();
     fs::write(&path, &table)?;
@@ -59,11 +59,11 @@ pub(crate) fn run(abide: &Path) -> Result<bool> {
 }
 
 /// A commit for each release, with its changes.
-fn commits(releases: &[Corpus]) -> Result<Vec<Commit>> {
+fn build_commits(releases: &[Corpus]) -> Result<Vec<Commit>> {
     let mut before: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut commits = Vec::new();
     for release in releases {
-        let now = files(release)?;
+        let now = read_release_files(release)?;
         let gone = before.keys().filter(|path| !now.contains_key(*path));
         let mut files: Vec<_> = gone.map(|path| (path.clone(), None)).collect();
         let changed = now.iter().filter(|(path, text)| before.get(*path) != Some(text));
@@ -75,13 +75,13 @@ fn commits(releases: &[Corpus]) -> Result<Vec<Commit>> {
 }
 
 /// The files of a release: those of the API, and its imports.
-fn files(release: &Corpus) -> Result<BTreeMap<String, Vec<u8>>> {
+fn read_release_files(release: &Corpus) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     for path in &release.files {
         files.insert(format!("api/{path}"), fs::read(release.root.join(path))?);
     }
     for root in &release.imports {
-        for path in corpora::proto_files(root)? {
+        for path in corpora::list_proto_files(root)? {
             let text = fs::read(root.join(&path))?;
             files.entry(format!("deps/{path}")).or_insert(text);
         }
@@ -89,7 +89,7 @@ fn files(release: &Corpus) -> Result<BTreeMap<String, Vec<u8>>> {
     Ok(files)
 }
 
-fn table(lines: &[Value]) -> Result<String> {
+fn render_table(lines: &[Value]) -> Result<String> {
     let mut out = HEAD.to_owned();
     let releases = lines.split(|line| line["kind"] == "commit").skip(1);
     let names = lines.iter().filter(|line| line["kind"] == "commit");
@@ -99,14 +99,14 @@ fn table(lines: &[Value]) -> Result<String> {
         silent.remove(name);
         let rows: Vec<&Value> = rows.iter().filter(|row| row["kind"] == "package").collect();
         write!(out, "\n## {name}\n\n")?;
-        release(&mut out, &rows)?;
+        render_release(&mut out, &rows)?;
     }
     let silent: Vec<&str> = silent.into_iter().collect();
     writeln!(out, "\nReleases in which no proto of the API changed: {}.", silent.join(", "))?;
     Ok(out)
 }
 
-fn release(out: &mut String, rows: &[&Value]) -> Result<()> {
+fn render_release(out: &mut String, rows: &[&Value]) -> Result<()> {
     let is = |row: &Value, key: &str| !row[key].is_null();
     let (there, first): (Vec<&&Value>, Vec<&&Value>) = rows.iter().partition(|row| is(row, "from"));
     let same = |row: &Value, key: &str| row[key] == row[format!("{key}_old")];
@@ -130,7 +130,7 @@ fn release(out: &mut String, rows: &[&Value]) -> Result<()> {
             out,
             "| {} | {version} | {required} | {} |",
             word(row, "package")?,
-            reasons(row)?
+            render_reasons(row)?
         )?;
     }
     let listed = |rows: &[&&Value]| -> Result<String> {
@@ -153,7 +153,7 @@ fn release(out: &mut String, rows: &[&Value]) -> Result<()> {
 }
 
 /// The most severe reasons of a row, one for each rule.
-fn reasons(row: &Value) -> Result<String> {
+fn render_reasons(row: &Value) -> Result<String> {
     let all = row["reasons"].as_array().map(Vec::as_slice).unwrap_or_default();
     let counts: Vec<&Value> = all.iter().filter(|it| it["bump"] != "none").collect();
     let most = if word(row, "verdict")? == "compatible" { 1 } else { REASONS };

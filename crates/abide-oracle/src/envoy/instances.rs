@@ -25,10 +25,10 @@ use abide_schema::{FileDecl, Tree};
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use self::minimal::minimal;
-use self::mutations::mutants;
-use self::seats::{Target, targets};
-use self::verdict::{Comparison, Verdict, compare, ours, theirs};
+use self::minimal::build_minimal_message;
+use self::mutations::generate_mutants;
+use self::seats::{Target, list_targets};
+use self::verdict::{Comparison, Verdict, collect_abide_verdicts, compare, parse_envoy_verdict};
 
 /// A bootstrap to judge.
 struct Case {
@@ -45,7 +45,7 @@ pub(crate) fn run(abide: &Path, show: usize) -> Result<bool> {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let seed = number("ABIDE_ORACLE_SEED").unwrap_or(17);
     let count = number("ABIDE_ORACLE_CASES").unwrap_or(60) as usize;
-    let folder = corpora::fresh("instances")?;
+    let folder = corpora::make_fresh_folder("instances")?;
     println!("instances: seed {seed}, about {count} cases for each release");
     let mut all: BTreeMap<&str, BTreeMap<Comparison, usize>> = BTreeMap::new();
     let mut differences: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -57,9 +57,9 @@ pub(crate) fn run(abide: &Path, show: usize) -> Result<bool> {
         let tree = Tree::link(decls.into_iter().map(Arc::new).collect());
         let work = folder.join(&envoy.version);
         let mut rng = Rng::with_seed(seed);
-        let cases = cases(&tree, &envoy, &work, count, &mut rng)?;
+        let cases = generate_cases(&tree, &envoy, &work, count, &mut rng)?;
         let files = write(&work.join("cases"), &cases)?;
-        let ours = ours(abide, &work.join("cases"), &set)?;
+        let ours = collect_abide_verdicts(abide, &work.join("cases"), &set)?;
         let theirs = validate(&envoy, &work, &files)?;
         for ((case, file), theirs) in cases.iter().zip(&files).zip(&theirs) {
             let ours = ours.get(file).cloned().unwrap_or_default();
@@ -130,19 +130,19 @@ fn report(
 }
 
 /// The cases of a release: bootstraps that it takes, and changes of them.
-fn cases(
+fn generate_cases(
     tree: &Tree,
     envoy: &Envoy,
     work: &Path,
     count: usize,
     rng: &mut Rng,
 ) -> Result<Vec<Case>> {
-    let mut targets = targets(tree);
+    let mut targets = list_targets(tree);
     rng.shuffle(&mut targets);
     let mut bases = Vec::new();
     for target in &targets {
-        let Some(leaf) = minimal(tree, target.ty, 0) else { continue };
-        let mutants = mutants(tree, target.ty, &leaf);
+        let Some(leaf) = build_minimal_message(tree, target.ty, 0) else { continue };
+        let mutants = generate_mutants(tree, target.ty, &leaf);
         let about_phases = mutants.iter().any(|it| is_about_phases(it.class));
         bases.push((about_phases, target, leaf, mutants));
     }
@@ -157,7 +157,7 @@ fn cases(
     let mut plain = Vec::new();
     let mut kept = Vec::new();
     for (_, (_, target, leaf, mutants)) in chosen {
-        let Some(text) = text_of(target, tree, Value::Object(leaf), &[]) else { continue };
+        let Some(text) = render_target(target, tree, Value::Object(leaf), &[]) else { continue };
         plain.push(Case { class: "valid", place: target.text(tree), element: String::new(), text });
         kept.push((target, mutants));
     }
@@ -181,17 +181,17 @@ fn cases(
         phases.truncate(3);
         others.truncate(4);
         let varied: Vec<_> = match target.is_in_any() {
-            true => phases.iter().flat_map(|it| overrides::variants(it, rng)).collect(),
+            true => phases.iter().flat_map(|it| overrides::generate_variants(it, rng)).collect(),
             false => Vec::new(),
         };
         for mutant in phases.into_iter().chain(others).chain(varied) {
             let leaf = Value::Object(mutant.fields);
-            let Some(text) = text_of(target, tree, leaf, &mutant.layers) else { continue };
+            let Some(text) = render_target(target, tree, leaf, &mutant.layers) else { continue };
             let (class, element) = (mutant.class, mutant.element);
             all.push(Case { class, place: place.clone(), element, text });
         }
     }
-    all.extend(overrides::files());
+    all.extend(overrides::list_override_cases());
     Ok(all)
 }
 
@@ -199,7 +199,7 @@ fn is_about_phases(class: &str) -> bool {
     ["deprecated", "disallowed", "implicit"].iter().any(|it| class.starts_with(it))
 }
 
-fn text_of(target: &Target, tree: &Tree, leaf: Value, layers: &[Value]) -> Option<String> {
+fn render_target(target: &Target, tree: &Tree, leaf: Value, layers: &[Value]) -> Option<String> {
     let mut all = target.bootstrap(tree, leaf)?;
     if !layers.is_empty() {
         all["layered_runtime"] = json!({ "layers": layers });
@@ -234,7 +234,7 @@ fn validate(envoy: &Envoy, folder: &Path, files: &[PathBuf]) -> Result<Vec<Verdi
             // It opens the files that a bootstrap names.
             command.current_dir(folder);
             let output = output(&mut command).map_err(|error| error.to_string())?;
-            verdicts.push((at, theirs(&output)));
+            verdicts.push((at, parse_envoy_verdict(&output)));
         }
     };
     let mut verdicts = std::thread::scope(|scope| {

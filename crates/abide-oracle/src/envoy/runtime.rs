@@ -32,17 +32,17 @@ const SEED: u64 = 17;
 /// Runs every stack on both sides, and then changes of resources; true if nothing differs.
 pub(crate) fn run(abide: &Path) -> Result<bool> {
     let newest = envoys()?.into_iter().next().ok_or("no Envoy is installed")?;
-    let folder = corpora::fresh("runtime")?;
-    let mut stacks = stacks::by_hand();
+    let folder = corpora::make_fresh_folder("runtime")?;
+    let mut stacks = stacks::list_written_stacks();
     let by_hand = stacks.len();
-    stacks.extend((0..RANDOM).map(|it| stacks::random(SEED, it)));
+    stacks.extend((0..RANDOM).map(|it| stacks::generate_stack(SEED, it)));
     let (mut differences, mut explained, mut refused) = (0, 0, 0);
     for (at, stack) in stacks.iter().enumerate() {
         let place = folder.join(at.to_string());
         std::fs::create_dir_all(&place)?;
         stack.write(&place)?;
-        let theirs = theirs(&newest, stack, &place)?;
-        let ours = ours(stack, &place)?;
+        let theirs = ask_envoy(&newest, stack, &place)?;
+        let ours = evaluate_stack(stack, &place)?;
         refused += u32::from(theirs.refused.is_some());
         let found = compare(&ours, &theirs);
         match (found.is_empty(), stack.reason) {
@@ -87,7 +87,7 @@ const STATISTICS: &[&str] = &["num_layers", "num_keys", "admin_overrides_active"
 /// Of these only whether they count at all is compared: Envoy makes a snapshot more than once.
 const COUNTERS: &[&str] = &["load_error", "override_dir_exists"];
 
-fn theirs(envoy: &Envoy, stack: &Stack, place: &Path) -> Result<Outcome> {
+fn ask_envoy(envoy: &Envoy, stack: &Stack, place: &Path) -> Result<Outcome> {
     let started = RunningEnvoy::start(envoy, &place.join(stack.file), &stack.args(), place)?;
     let running = match started {
         Started::Running(running) => running,
@@ -95,7 +95,8 @@ fn theirs(envoy: &Envoy, stack: &Stack, place: &Path) -> Result<Outcome> {
     };
     let mut outcome = Outcome::default();
     for pairs in stack.modify {
-        let pairs = pairs.iter().map(|(key, value)| format!("{}={}", escaped(key), escaped(value)));
+        let pairs =
+            pairs.iter().map(|(key, value)| format!("{}={}", escape_text(key), escape_text(value)));
         let query = pairs.collect::<Vec<_>>().join("&");
         let said = running.post(&format!("/runtime_modify?{query}"))?;
         outcome.modified.push(said.trim() == "OK");
@@ -108,8 +109,8 @@ fn theirs(envoy: &Envoy, stack: &Stack, place: &Path) -> Result<Outcome> {
     outcome.layers = texts(&shown["layers"]);
     for (key, entry) in shown["entries"].as_object().ok_or("`/runtime` shows no entries")? {
         let last = entry["final_value"].as_str().unwrap_or_default();
-        let layers = texts(&entry["layer_values"]).iter().map(|it| normalized(it)).collect();
-        outcome.keys.insert(key.clone(), (layers, normalized(last)));
+        let layers = texts(&entry["layer_values"]).iter().map(|it| normalize_text(it)).collect();
+        outcome.keys.insert(key.clone(), (layers, normalize_text(last)));
     }
     let statistics: BTreeMap<String, String> =
         running.statistics("%5Eruntime")?.into_iter().collect();
@@ -120,7 +121,7 @@ fn theirs(envoy: &Envoy, stack: &Stack, place: &Path) -> Result<Outcome> {
     Ok(outcome)
 }
 
-fn ours(stack: &Stack, place: &Path) -> Result<Outcome> {
+fn evaluate_stack(stack: &Stack, place: &Path) -> Result<Outcome> {
     let (tree, bootstrap) = get_known_bootstrap();
     let file = place.join(stack.file);
     let notation = Notation::from_path(stack.file).ok_or("the file has a notation")?;
@@ -145,7 +146,8 @@ fn ours(stack: &Stack, place: &Path) -> Result<Outcome> {
     let snapshot = runtime.snapshot();
     outcome.layers = snapshot.layers().iter().map(|it| it.name.to_string()).collect();
     for key in snapshot.keys() {
-        let texts = snapshot.iter_by_layer(key).map(|it| it.map_or_else(String::new, text));
+        let texts =
+            snapshot.iter_by_layer(key).map(|it| it.map_or_else(String::new, render_runtime_value));
         let texts: Vec<String> = texts.collect();
         // What `/runtime` of Envoy calls final passes over empty values.
         let last = texts.iter().rev().find(|it| !it.is_empty()).cloned().unwrap_or_default();
@@ -163,12 +165,12 @@ fn ours(stack: &Stack, place: &Path) -> Result<Outcome> {
 }
 
 /// The text of a value as Envoy shows it.
-fn text(value: &RuntimeValue) -> String {
+fn render_runtime_value(value: &RuntimeValue) -> String {
     match &value.literal {
         RuntimeLiteral::Struct(_) if *value.text == *value.literal.to_string() => {
             let mut text = String::new();
-            debug_text(&value.literal, &mut text);
-            normalized(&format!("{DEBUG_MARK} {text}"))
+            write_debug_text(&value.literal, &mut text);
+            normalize_text(&format!("{DEBUG_MARK} {text}"))
         }
         _ => value.text.to_string(),
     }
@@ -178,7 +180,7 @@ fn text(value: &RuntimeValue) -> String {
 const DEBUG_MARK: &str = "goo.gle/debug";
 
 /// The words of a struct as C++ shows it.
-fn debug_text(literal: &RuntimeLiteral, out: &mut String) {
+fn write_debug_text(literal: &RuntimeLiteral, out: &mut String) {
     // Writing to a string cannot fail.
     let _ = match literal {
         RuntimeLiteral::Null => write!(out, "null_value: NULL_VALUE "),
@@ -191,10 +193,10 @@ fn debug_text(literal: &RuntimeLiteral, out: &mut String) {
                 let _ = write!(out, "fields {{ key: {:?} value {{ ", member.key);
                 if let RuntimeLiteral::Struct(_) = member.value {
                     out.push_str("struct_value { ");
-                    debug_text(&member.value, out);
+                    write_debug_text(&member.value, out);
                     out.push_str("} ");
                 } else {
-                    debug_text(&member.value, out);
+                    write_debug_text(&member.value, out);
                 }
                 out.push_str("} } ");
             }
@@ -205,7 +207,7 @@ fn debug_text(literal: &RuntimeLiteral, out: &mut String) {
 
 /// Of a struct as C++ shows it, the words in order: neither the order of its keys nor its white
 /// space is fixed.
-fn normalized(text: &str) -> String {
+fn normalize_text(text: &str) -> String {
     if !text.starts_with(DEBUG_MARK) {
         return text.to_owned();
     }
@@ -215,7 +217,7 @@ fn normalized(text: &str) -> String {
 }
 
 /// A part of a query.
-fn escaped(text: &str) -> String {
+fn escape_text(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 

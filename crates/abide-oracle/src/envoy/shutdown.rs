@@ -62,7 +62,7 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
     let serve = abide_serve(paths.abide_serve.as_deref())?;
     let folder = target()?.join("oracle-shutdown");
     std::fs::create_dir_all(&folder)?;
-    let mut agreed = bootstraps(&serve, &folder)?;
+    let mut agreed = compare_bootstraps(&serve, &folder)?;
     let releases = envoys()?;
     // The newest and the oldest: what lies between them does not differ here.
     let ends = [releases.first(), releases.last()];
@@ -74,7 +74,7 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
 }
 
 /// Every installed Envoy takes the file that the init container writes.
-fn bootstraps(serve: &Path, folder: &Path) -> Result<bool> {
+fn compare_bootstraps(serve: &Path, folder: &Path) -> Result<bool> {
     let file = folder.join("bootstrap.json");
     let mut agreed = true;
     for more in [&[][..], &["--delta"]] {
@@ -175,11 +175,11 @@ impl<'e> Steps<'e> {
         std::fs::write(&ready, "")?;
         let server = Server::start(envoy, serve, folder)?;
         let mut proxy = server.start_proxy(envoy, serve, folder)?;
-        let listener = listener(&proxy)?;
+        let listener = read_listener_address(&proxy)?;
         let served = self.until("the proxy has all from the server, and is live", || {
             Ok(server.has_initialised()? && ask(proxy.admin(), "GET", "/ready")?.0 == 200)
         })?;
-        let (_manager, manager) = manager(serve, &ready, &proxy, &["--recover"])?;
+        let (_manager, manager) = start_manager(serve, &ready, &proxy, &["--recover"])?;
         let mut agreed = served & self.step("a stale ready file is removed", !ready.exists());
 
         let mut clients = Vec::new();
@@ -197,7 +197,7 @@ impl<'e> Steps<'e> {
         let waiting = manager.clone();
         let hook =
             thread::spawn(move || ask(&waiting, "GET", "/shutdown").map_err(|it| it.to_string()));
-        let port = port(&proxy)?;
+        let port = read_admin_port(&proxy)?;
         let mut command = Command::new(serve);
         command.args(["shutdown", "--admin-address", "127.0.0.1", "--admin-port", &port]);
         command.args(["--check-delay", "300ms", "--check-interval", "100ms", "--ready-file"]);
@@ -246,7 +246,7 @@ impl<'e> Steps<'e> {
         let mut agreed = self.until("another proxy is live", || Ok(ready()? == 200))?;
         proxy.post("/healthcheck/fail")?;
         agreed &= self.step("the proxy was left draining", ready()? == 503);
-        let (_manager, _) = manager(serve, &folder.join("ok"), &proxy, &["--recover"])?;
+        let (_manager, _) = start_manager(serve, &folder.join("ok"), &proxy, &["--recover"])?;
         agreed &= self.until("the manager takes it back into service", || Ok(ready()? == 200))?;
         Ok(agreed)
     }
@@ -329,13 +329,13 @@ impl Server {
 }
 
 /// The admin port of a proxy.
-fn port(proxy: &RunningEnvoy) -> Result<String> {
+fn read_admin_port(proxy: &RunningEnvoy) -> Result<String> {
     let (_, port) = proxy.admin().rsplit_once(':').ok_or("an address without a port")?;
     Ok(port.to_owned())
 }
 
 /// Where the listener of the proxy is.
-fn listener(proxy: &RunningEnvoy) -> Result<SocketAddr> {
+fn read_listener_address(proxy: &RunningEnvoy) -> Result<SocketAddr> {
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {
         let text = proxy.get("/listeners")?;
@@ -348,7 +348,7 @@ fn listener(proxy: &RunningEnvoy) -> Result<SocketAddr> {
 }
 
 /// Starts a manager beside a proxy: the process, and where it listens.
-fn manager(
+fn start_manager(
     serve: &Path,
     ready: &Path,
     proxy: &RunningEnvoy,
@@ -357,7 +357,7 @@ fn manager(
     let mut command = Command::new(serve);
     command.args(["shutdown-manager", "--bind", "127.0.0.1", "--serve-port", "0"]);
     command.args(["--check-interval", "50ms", "--admin-address", "127.0.0.1", "--admin-port"]);
-    command.arg(port(proxy)?).arg("--ready-file").arg(ready).args(more);
+    command.arg(read_admin_port(proxy)?).arg("--ready-file").arg(ready).args(more);
     let mut child = Ours(command.stderr(Stdio::piped()).spawn()?);
     let mut lines = BufReader::new(child.0.stderr.take().ok_or("no log")?).lines();
     let mut log = String::new();

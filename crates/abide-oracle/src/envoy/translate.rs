@@ -26,7 +26,7 @@ const BASE_ID: &str = "7300";
 
 /// Translates and validates all; true if nothing is lost and all are accepted.
 pub(crate) fn run(paths: &ExternalPaths, abide: &Path) -> Result<bool> {
-    let archives = corpora::archives(paths)?;
+    let archives = corpora::unpack_archives(paths)?;
     let envoys = envoys()?;
     let newest = envoys.first().ok_or("no Envoy is installed")?;
     let mut agreed = true;
@@ -42,7 +42,7 @@ pub(crate) fn run(paths: &ExternalPaths, abide: &Path) -> Result<bool> {
 
 fn with_api(api: &Corpus, abide: &Path, envoy: &Envoy) -> Result<bool> {
     let ladder = workspace()?.join(LADDER);
-    let folder = corpora::fresh(&format!("translate-{}", api.name))?;
+    let folder = corpora::make_fresh_folder(&format!("translate-{}", api.name))?;
     // What the bootstraps watch.
     fs::create_dir_all(folder.join("up/runtime/current"))?;
     let translate = |direction: &str, from: &Path, to: &str| -> Result<bool> {

@@ -220,7 +220,7 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
         return Ok(true);
     };
     let base = fs::read_to_string(workspace()?.join("testdata/gapic/users.proto"))?;
-    let root = corpora::fresh("gapic")?;
+    let root = corpora::make_fresh_folder("gapic")?;
     let mut trees = vec![root.join("base")];
     corpora::write(&trees[0].join(PROTO), base.as_bytes())?;
     for (at, Edit(name, replaced)) in EDITS.iter().enumerate() {
@@ -235,15 +235,15 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
         corpora::write(&root.join(at.to_string()).join(PROTO), text.as_bytes())?;
     }
     let imports = workspace()?.join("testdata/imports");
-    let offered = offered(&trees, &imports, protoc)?;
+    let offered = collect_offered_symbols(&trees, &imports, protoc)?;
 
     let (mut claims, mut silent, mut faults) = (0, 0, Vec::new());
     for (at, Edit(name, _)) in EDITS.iter().enumerate() {
         for (way, old, new) in [("forth", 0, at + 1), ("back", at + 1, 0)] {
-            let claimed = claimed(abide, &trees[old], &trees[new], &imports)?;
+            let claimed = collect_claimed_losses(abide, &trees[old], &trees[new], &imports)?;
             claims += claimed.len();
             silent += usize::from(claimed.is_empty());
-            let [missing, wrong] = difference(&claimed, &offered[old], &offered[new]);
+            let [missing, wrong] = compare_claims(&claimed, &offered[old], &offered[new]);
             let sides = [("not claimed", missing), ("claimed, but not lost", wrong)];
             for (what, symbols) in sides.into_iter().filter(|it| !it.1.is_empty()) {
                 faults.push(format!("{name}, {way}: {what}: {}", symbols.join(", ")));
@@ -263,7 +263,7 @@ pub(crate) fn run(protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
 
 /// What clients lose and Abide does not claim, and the reverse. Clients that can no longer be
 /// generated lose everything, of which Abide must name something.
-fn difference(claimed: &BTreeSet<String>, old: &Offered, new: &Offered) -> [Vec<String>; 2] {
+fn compare_claims(claimed: &BTreeSet<String>, old: &Offered, new: &Offered) -> [Vec<String>; 2] {
     let empty = BTreeMap::new();
     let old = old.as_ref().unwrap_or(&empty);
     let is_lost = |symbol: &&String, facts: &BTreeSet<String>| match new {
@@ -280,7 +280,11 @@ fn difference(claimed: &BTreeSet<String>, old: &Offered, new: &Offered) -> [Vec<
 }
 
 /// What the clients of each tree offer.
-fn offered(trees: &[PathBuf], imports: &Path, protoc: &Protoc) -> Result<Vec<Offered>> {
+fn collect_offered_symbols(
+    trees: &[PathBuf],
+    imports: &Path,
+    protoc: &Protoc,
+) -> Result<Vec<Offered>> {
     let mut sets = Vec::new();
     for tree in trees {
         let set = tree.join("set.binpb");
@@ -300,7 +304,12 @@ fn offered(trees: &[PathBuf], imports: &Path, protoc: &Protoc) -> Result<Vec<Off
 }
 
 /// The symbols that Abide says clients lose.
-fn claimed(abide: &Path, old: &Path, new: &Path, imports: &Path) -> Result<BTreeSet<String>> {
+fn collect_claimed_losses(
+    abide: &Path,
+    old: &Path,
+    new: &Path,
+    imports: &Path,
+) -> Result<BTreeSet<String>> {
     const SURFACE: &str = "source-gapic";
     let mut command = Command::new(abide);
     command.arg("breaking").arg(new).arg("--against").arg(old).arg("-I").arg(imports);

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use abide_change::Language;
 use abide_harness::Result;
-use abide_harness::corpora::{self, Corpus, fresh};
+use abide_harness::corpora::{self, Corpus, make_fresh_folder};
 use abide_harness::programs::{Protoc, output, stdout, workspace};
 use abide_schema::{Element, File, FileDecl, SourceFile, Tree, find_missing_imports};
 
@@ -42,7 +42,7 @@ pub(crate) fn run(trees: &[Corpus], protoc: &Protoc, show: usize) -> Result<bool
     own.files.retain(|it| !it.starts_with("editions_2026"));
     let mut corpora = vec![own, corpora::folder("symbols", "testdata/symbols")?];
     if let Some(tree) = trees.iter().find(|tree| tree.name == "envoy-head") {
-        corpora.push(corpora::slice(tree, 12)?);
+        corpora.push(corpora::slice_tree(tree, 12)?);
     }
     let mut agreed = true;
     for corpus in &corpora {
@@ -80,7 +80,7 @@ impl Generators {
 }
 
 /// The path of gRPC's generator for a language, which prints no version.
-fn installed(plugin: &str) -> Result<PathBuf> {
+fn find_plugin(plugin: &str) -> Result<PathBuf> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).map(|folder| folder.join(plugin));
     found.into_iter().find(|path| path.exists()).ok_or_else(|| {
@@ -133,7 +133,7 @@ fn compare(
         files = known;
         left_out = other;
     }
-    let out = fresh(&format!("symbols/{}-{}", corpus.name, name(language)))?;
+    let out = make_fresh_folder(&format!("symbols/{}-{}", corpus.name, name(language)))?;
     let refused = generate(corpus, &files, language, &out, generators, protoc)?;
     files.retain(|file| !refused.contains(file));
     left_out.extend(refused);
@@ -158,7 +158,7 @@ fn compare(
         }
     }
     for file in &files {
-        sides.model.extend(model(language, *file));
+        sides.model.extend(list_modelled_symbols(language, *file));
     }
     if sides.model.is_empty() {
         return Err(format!("nothing was compared in `{}`", corpus.name).into());
@@ -270,7 +270,7 @@ fn generate<'t>(
             };
             let paths: Vec<&str> = files.iter().filter(has_rpc).map(|file| file.path()).collect();
             let mut grpc = generators.command(corpus, protoc);
-            let plugin = installed(&format!("grpc_{}_plugin", name(language)))?;
+            let plugin = find_plugin(&format!("grpc_{}_plugin", name(language)))?;
             grpc.arg(format!("--plugin=protoc-gen-grpc={}", plugin.display()));
             grpc.arg(format!("--grpc_out={}", out.display()));
             if !paths.is_empty() {
@@ -306,19 +306,22 @@ fn is_generic(file: File<'_>) -> bool {
 
 /// The symbols that the model claims for a file, without those that are not
 /// declarations (an `#include`, an `import`) or that no available generator writes.
-fn model(language: Language, file: File<'_>) -> Declared {
+fn list_modelled_symbols(language: Language, file: File<'_>) -> Declared {
     let known = |it: &Element<'_>| {
         !matches!(it, Element::Service(_) | Element::Method(_)) || has_services(language, file)
     };
-    let mut symbols: Vec<_> =
-        file.elements().filter(known).flat_map(|it| abide_change::symbols(language, it)).collect();
-    symbols.extend(abide_change::symbols_of_file(language, file));
+    let mut symbols: Vec<_> = file
+        .elements()
+        .filter(known)
+        .flat_map(|it| abide_change::list_symbols(language, it))
+        .collect();
+    symbols.extend(abide_change::list_symbols_of_file(language, file));
     // These have no single declaration.
     symbols.retain(|it| !it.signature.contains("#include") && it.signature != "namespace");
     let normal = |symbol: abide_change::GeneratedSymbol| match language {
         Language::Cpp => Some(cpp::normal(&symbol, file)),
         Language::Go => go::normal(&symbol, file),
-        Language::Java => Some((symbol.name, tokens::normal(&symbol.signature))),
+        Language::Java => Some((symbol.name, tokens::normalize_signature(&symbol.signature))),
         Language::Python => Some((symbol.name, symbol.signature)),
     };
     symbols.into_iter().filter_map(normal).collect()

@@ -52,12 +52,15 @@ pub(crate) fn use_page_in(
 
 /// A browser without a window, and with nothing from another run: what a page shows in a window of a
 /// size.
-pub(crate) fn browser(scheme: Scheme, (width, height): (u32, u32)) -> Result<Command> {
+pub(crate) fn build_browser_command(
+    scheme: Scheme,
+    (width, height): (u32, u32),
+) -> Result<Command> {
     let name = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
         .find(|name| output(Command::new(name).arg("--version")).is_ok())
         .ok_or("no browser: install the package `chromium`")?;
-    let profile = corpora::fresh("browser")?;
+    let profile = corpora::make_fresh_folder("browser")?;
     let mut command = Command::new(name);
     command
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
@@ -93,7 +96,7 @@ fn drive(
     );
     let path = page.with_file_name(format!("driven-{width}.html"));
     fs::write(&path, driven)?;
-    let mut browser = browser(scheme, (width, height))?;
+    let mut browser = build_browser_command(scheme, (width, height))?;
     browser.args(["--virtual-time-budget=20000", "--dump-dom"]);
     let dumped = stdout(browser.arg(format!("file://{}", path.display())))?;
     let checks =

@@ -32,7 +32,7 @@ const NEOVIM: &str = include_str!("editor/neovim.lua");
 
 /// Opens, edits and asks, and packs the extension; true if all checks hold.
 pub(crate) fn run(abide: &Path) -> Result<bool> {
-    let folder = corpora::fresh("editor")?;
+    let folder = corpora::make_fresh_folder("editor")?;
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-save", "--no-audit", "--no-fund", "--prefix"]);
     stdout(npm.arg(&folder).arg(LIBRARY))?;
@@ -45,12 +45,12 @@ pub(crate) fn run(abide: &Path) -> Result<bool> {
     let said = output(Command::new("node").arg(&driver).arg(abide).arg(&tree))?;
     let text = String::from_utf8_lossy(&said.stdout);
     println!("editor: {}", if said.status.success() { "no differences" } else { &text });
-    let packed = extension(&folder)?;
-    Ok(neovim(abide, &folder, &tree)? && packed && said.status.success())
+    let packed = check_extension(&folder)?;
+    Ok(check_neovim(abide, &folder, &tree)? && packed && said.status.success())
 }
 
 /// Packs the extension of Visual Studio Code as a release would; true if it holds the client.
-fn extension(folder: &Path) -> Result<bool> {
+fn check_extension(folder: &Path) -> Result<bool> {
     let extension = folder.join("vscode");
     let from = workspace()?.join("crates/abide-cli/editors/vscode");
     for file in ["extension.js", "package.json", "README.md"] {
@@ -67,7 +67,7 @@ fn extension(folder: &Path) -> Result<bool> {
 }
 
 /// Opens a file in Neovim with our settings; true if it shows what is wrong, and a hover.
-fn neovim(abide: &Path, folder: &Path, tree: &Path) -> Result<bool> {
+fn check_neovim(abide: &Path, folder: &Path, tree: &Path) -> Result<bool> {
     let Ok(version) = stdout(Command::new("nvim").arg("--version")) else {
         println!("SKIPPED: editor: no Neovim (`apt-get install neovim`)");
         return Ok(true);

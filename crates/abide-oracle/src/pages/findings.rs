@@ -49,7 +49,7 @@ pub(crate) fn run(abide: &Path) -> Result<bool> {
 }
 
 fn use_findings(abide: &Path, name: &str, files: &[(String, String)]) -> Result<bool> {
-    let folder = corpora::fresh(name)?;
+    let folder = corpora::make_fresh_folder(name)?;
     for (path, text) in files {
         corpora::write(&folder.join("tree").join(path), text.as_bytes())?;
     }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use abide_harness::Result;
 use abide_harness::programs::stdout;
-use abide_harness::repository::{Commit, repository};
+use abide_harness::repository::{Commit, build_repository};
 use serde_json::json;
 
 use crate::pages::browser;
@@ -23,8 +23,8 @@ const SUBJECT: &str = "</script><script>document.title = 'owned'</script><img sr
 
 /// Opens the pages; true if all checks hold.
 pub(crate) fn run(abide: &Path) -> Result<bool> {
-    let small = page(abide, "history-small", &small())?;
-    let large = page(abide, "history-large", &large())?;
+    let small = render_history_page(abide, "history-small", &build_small_history())?;
+    let large = render_history_page(abide, "history-large", &build_large_history())?;
     let title = "API history";
     let of_small =
         json!({ "user": USER, "mail": MAIL, "lab": LAB, "subject": SUBJECT, "title": title });
@@ -34,8 +34,8 @@ pub(crate) fn run(abide: &Path) -> Result<bool> {
 }
 
 /// Makes a repository and its page.
-fn page(abide: &Path, name: &str, commits: &[Commit]) -> Result<PathBuf> {
-    let folder = repository(name, commits, 5)?;
+fn render_history_page(abide: &Path, name: &str, commits: &[Commit]) -> Result<PathBuf> {
+    let folder = build_repository(name, commits, 5)?;
     let page = folder.join("history.html");
     stdout(
         Command::new(abide)
@@ -54,7 +54,7 @@ fn commit(subject: &str, files: &[(&str, Option<String>)]) -> Commit {
 }
 
 /// A history with a change of each kind, and texts that look like markup.
-fn small() -> Vec<Commit> {
+fn build_small_history() -> Vec<Commit> {
     const USERS: &str = "acme/user/v1/user.proto";
     const MAILS: &str = "acme/mail/v1/mail.proto";
     const LABS: &str = "acme/lab/v1alpha/lab.proto";
@@ -104,7 +104,7 @@ fn small() -> Vec<Commit> {
 }
 
 /// Many packages and many commits.
-fn large() -> Vec<Commit> {
+fn build_large_history() -> Vec<Commit> {
     let mut random = fastrand::Rng::with_seed(7);
     let mut fields = vec![1; PACKAGES];
     let text = |at: usize, fields: usize| {

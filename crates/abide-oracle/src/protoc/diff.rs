@@ -5,14 +5,18 @@ use std::fmt::Write;
 
 use abide_harness::Result;
 
-use crate::protoc::wire::{Kind, Schema, Value, fields, messages, packed};
+use crate::protoc::wire::{Kind, Schema, Value, read_fields, read_messages, read_packed};
 
 const FILE: &str = "google.protobuf.FileDescriptorProto";
 const LOCATION: &str = "google.protobuf.SourceCodeInfo.Location";
 
 /// The differences of one file, as lines for a developer; none if the bytes are
 /// equal.
-pub(crate) fn differences(schema: &Schema, ours: &[u8], protoc: &[u8]) -> Result<Vec<String>> {
+pub(crate) fn compare_descriptors(
+    schema: &Schema,
+    ours: &[u8],
+    protoc: &[u8],
+) -> Result<Vec<String>> {
     let mut diff = Diff { schema, found: Vec::new() };
     diff.message("", FILE, ours, protoc)?;
     Ok(diff.found)
@@ -35,7 +39,7 @@ impl Diff<'_> {
             return Ok(());
         }
         let before = self.found.len();
-        let (our_fields, their_fields) = (fields(ours)?, fields(protoc)?);
+        let (our_fields, their_fields) = (read_fields(ours)?, read_fields(protoc)?);
         let mut sides: BTreeMap<u32, [Vec<Value>; 2]> = BTreeMap::new();
         for (side, list) in [&our_fields, &their_fields].into_iter().enumerate() {
             for (number, value) in list {
@@ -115,7 +119,7 @@ impl Diff<'_> {
         protoc: &[Value],
     ) -> Result<()> {
         let before = self.found.len();
-        let (ours, protoc) = (keyed(ours)?, keyed(protoc)?);
+        let (ours, protoc) = (key_locations(ours)?, key_locations(protoc)?);
         let mut keys: Vec<_> = protoc.iter().chain(&ours).map(|(key, _)| key).collect();
         keys.sort();
         keys.dedup();
@@ -189,7 +193,7 @@ impl Diff<'_> {
             (Value::Fixed64(value), _) => format!("{value:#x}"),
             (Value::Bytes(bytes) | Value::Group(bytes), Kind::Message(name)) => {
                 out.push('{');
-                for (number, value) in fields(bytes).unwrap_or_default() {
+                for (number, value) in read_fields(bytes).unwrap_or_default() {
                     let field = self.schema.field(name, number);
                     let label = field.map_or(number.to_string(), |field| field.name.clone());
                     out.push_str(&format!(" {label}: "));
@@ -198,7 +202,7 @@ impl Diff<'_> {
                 }
                 " }".to_owned()
             }
-            (Value::Bytes(bytes), Kind::Packed) => match packed(bytes) {
+            (Value::Bytes(bytes), Kind::Packed) => match read_packed(bytes) {
                 Ok(values) => format!("{values:?}"),
                 Err(error) => error.to_string(),
             },
@@ -212,12 +216,12 @@ impl Diff<'_> {
 }
 
 /// Each location with its path and how many with that path came before it.
-fn keyed<'a>(locations: &[Value<'a>]) -> Result<Vec<(LocationKey, Value<'a>)>> {
+fn key_locations<'a>(locations: &[Value<'a>]) -> Result<Vec<(LocationKey, Value<'a>)>> {
     let mut occurrences: BTreeMap<Vec<u64>, usize> = BTreeMap::new();
     let mut out = Vec::new();
     for location in locations {
-        let path = match messages(location.content().unwrap_or_default(), 1)?.first() {
-            Some(path) => packed(path)?,
+        let path = match read_messages(location.content().unwrap_or_default(), 1)?.first() {
+            Some(path) => read_packed(path)?,
             None => Vec::new(),
         };
         let occurrence = occurrences.entry(path.clone()).or_default();
@@ -256,7 +260,7 @@ impl Counts {
     }
 
     fn message(&mut self, schema: &Schema, name: &str, bytes: &[u8]) -> Result<()> {
-        for (number, value) in fields(bytes)? {
+        for (number, value) in read_fields(bytes)? {
             let Some(field) = schema.field(name, number) else { continue };
             let inner = match &field.kind {
                 Kind::Message(inner) => inner.as_str(),

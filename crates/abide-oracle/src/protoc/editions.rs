@@ -5,20 +5,20 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use abide_harness::Result;
-use abide_harness::corpora::{fresh, stage, write};
+use abide_harness::corpora::{make_fresh_folder, stage, write};
 use abide_harness::programs::{Protoc, output, stdout};
 use abide_schema::{Edition, FEATURES, find_well_known, well_known_paths};
 
-use crate::protoc::wire::{Value, fields, messages, string};
+use crate::protoc::wire::{Value, read_fields, read_messages, read_string};
 
 /// Prints what we lack; true if it is nothing.
 pub(crate) fn run(protoc: &Protoc) -> Result<bool> {
-    let files = built_in_files(protoc)?;
-    let editions = released_editions(protoc)?;
-    let mut lacks = missing_files(protoc, &files)?;
-    lacks.extend(missing_editions(&editions));
+    let files = list_built_in_files(protoc)?;
+    let editions = read_released_editions(protoc)?;
+    let mut lacks = find_missing_files(protoc, &files)?;
+    lacks.extend(find_missing_editions(&editions));
     let newest = editions.iter().max_by_key(|it| it.number).ok_or("protoc knows no edition")?;
-    lacks.extend(missing_features(protoc, &newest.word)?);
+    lacks.extend(find_missing_features(protoc, &newest.word)?);
     for lack in &lacks {
         println!("  {lack}");
     }
@@ -34,7 +34,7 @@ pub(crate) fn run(protoc: &Protoc) -> Result<bool> {
 }
 
 /// The paths of the files that protoc brings along.
-fn built_in_files(protoc: &Protoc) -> Result<Vec<String>> {
+fn list_built_in_files(protoc: &Protoc) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for folder in ["google/protobuf", "google/protobuf/compiler"] {
         for entry in fs::read_dir(protoc.include.join(folder))? {
@@ -50,8 +50,8 @@ fn built_in_files(protoc: &Protoc) -> Result<Vec<String>> {
 
 /// The files that we do not have, or that declare something else here: protoc's descriptors of both
 /// texts are compared.
-fn missing_files(protoc: &Protoc, files: &[String]) -> Result<Vec<String>> {
-    let ours = fresh("editions/built-in")?;
+fn find_missing_files(protoc: &Protoc, files: &[String]) -> Result<Vec<String>> {
+    let ours = make_fresh_folder("editions/built-in")?;
     let mut lacks = Vec::new();
     for path in well_known_paths() {
         let text = find_well_known(path).unwrap_or_default();
@@ -85,10 +85,10 @@ struct ReleasedEdition {
 }
 
 /// The editions of files that protoc compiles without a flag.
-fn released_editions(protoc: &Protoc) -> Result<Vec<ReleasedEdition>> {
-    let root = fresh("editions/probes")?;
+fn read_released_editions(protoc: &Protoc) -> Result<Vec<ReleasedEdition>> {
+    let root = make_fresh_folder("editions/probes")?;
     let mut released = Vec::new();
-    for edition in declared_editions(protoc)? {
+    for edition in read_declared_editions(protoc)? {
         let probe = format!("{}.proto", edition.number);
         write(&root.join(&probe), format!("edition = \"{}\";\n", edition.word).as_bytes())?;
         let mut compile = protoc.command(&[&root]);
@@ -100,17 +100,17 @@ fn released_editions(protoc: &Protoc) -> Result<Vec<ReleasedEdition>> {
 }
 
 /// The values of the enum `google.protobuf.Edition`.
-fn declared_editions(protoc: &Protoc) -> Result<Vec<ReleasedEdition>> {
+fn read_declared_editions(protoc: &Protoc) -> Result<Vec<ReleasedEdition>> {
     const ENUM_TYPE: u32 = 5;
     let descriptor = super::sets::descriptor_proto(protoc)?;
     let mut found = Vec::new();
-    for item in messages(&descriptor, ENUM_TYPE)? {
-        if string(item, 1)? != Some("Edition") {
+    for item in read_messages(&descriptor, ENUM_TYPE)? {
+        if read_string(item, 1)? != Some("Edition") {
             continue;
         }
-        for value in messages(item, 2)? {
-            let name = string(value, 1)?.unwrap_or_default();
-            let numbers = fields(value)?.into_iter().filter(|(number, _)| *number == 2);
+        for value in read_messages(item, 2)? {
+            let name = read_string(value, 1)?.unwrap_or_default();
+            let numbers = read_fields(value)?.into_iter().filter(|(number, _)| *number == 2);
             let number = numbers.map(|(_, value)| as_number(value)).next_back().unwrap_or(0);
             if let Some(word) = name.strip_prefix("EDITION_") {
                 found.push(ReleasedEdition { word: word.to_owned(), number });
@@ -128,7 +128,7 @@ fn as_number(value: Value<'_>) -> i32 {
 }
 
 /// The editions that protoc compiles and we do not know, and the other way round.
-fn missing_editions(released: &[ReleasedEdition]) -> Vec<String> {
+fn find_missing_editions(released: &[ReleasedEdition]) -> Vec<String> {
     let unknown = released.iter().filter(|it| Edition::from_number(it.number).is_none());
     let lacks = unknown.map(|it| format!("edition {} ({}) is not known", it.word, it.number));
     let ours = Edition::iter_known().filter(|it| it.is_edition());
@@ -137,22 +137,22 @@ fn missing_editions(released: &[ReleasedEdition]) -> Vec<String> {
 }
 
 /// The features whose number, or whose default in an edition, is not in our table.
-fn missing_features(protoc: &Protoc, newest: &str) -> Result<Vec<String>> {
+fn find_missing_features(protoc: &Protoc, newest: &str) -> Result<Vec<String>> {
     let made = stage()?.join("editions/defaults.binpb");
     let mut command = protoc.command(&[]);
     command.arg(format!("--edition_defaults_out={}", made.display()));
     command.args(["--edition_defaults_minimum=PROTO2", "google/protobuf/descriptor.proto"]);
     stdout(command.arg(format!("--edition_defaults_maximum={newest}")))?;
     let mut lacks = Vec::new();
-    for defaults in messages(&fs::read(made)?, 1)? {
+    for defaults in read_messages(&fs::read(made)?, 1)? {
         let mut edition = None;
         // The features that can be set, and those that cannot yet or no longer.
         let mut theirs: BTreeMap<u32, i32> = BTreeMap::new();
-        for (number, value) in fields(defaults)? {
+        for (number, value) in read_fields(defaults)? {
             match (number, value) {
                 (3, value) => edition = Some(as_number(value)),
                 (4 | 5, Value::Bytes(features)) => {
-                    for (feature, value) in fields(features)? {
+                    for (feature, value) in read_fields(features)? {
                         theirs.insert(feature, as_number(value));
                     }
                 }

@@ -10,7 +10,7 @@ use abide_harness::corpora::{self, Corpus};
 use abide_harness::programs::{Protoc, stdout, workspace};
 use serde_json::Value;
 
-use crate::protoc::sets::protoc_set;
+use crate::protoc::sets::compile_with_protoc;
 
 /// From the kind and name of an element to its own hash and its closure hash.
 type Hashes = BTreeMap<(String, String), (String, String)>;
@@ -21,7 +21,7 @@ type Hashes = BTreeMap<(String, String), (String, String)>;
 pub(crate) fn run(corpus: &Corpus, protoc: &Protoc, abide: &Path, show: usize) -> Result<bool> {
     let second = workspace()?.join("testdata/hash/abide1.py");
     let theirs = |set: &Path| read(Command::new("python3").arg(&second).arg(set));
-    let (set, retained) = (protoc_set(corpus, protoc)?, retained_set(corpus, protoc)?);
+    let (set, retained) = (compile_with_protoc(corpus, protoc)?, retained_set(corpus, protoc)?);
     let (of_set, of_retained) = (theirs(&set)?, theirs(&retained)?);
     let mut from_sources = Command::new(abide);
     from_sources.args(["hash", "--format", "json"]).arg(&corpus.root);

@@ -9,8 +9,8 @@ use abide_harness::Result;
 use abide_harness::corpora::{self, Corpus};
 use abide_harness::programs::{Protoc, output, stdout};
 
-use crate::protoc::diff::{Counts, differences};
-use crate::protoc::wire::{Schema, messages, string, strings};
+use crate::protoc::diff::{Counts, compare_descriptors};
+use crate::protoc::wire::{Schema, read_messages, read_string, read_strings};
 
 /// Compiles a tree with both and counts how their sets differ.
 pub(crate) fn compare(
@@ -19,8 +19,8 @@ pub(crate) fn compare(
     abide: &Path,
     show: usize,
 ) -> Result<(Counts, usize)> {
-    let theirs = fs::read(protoc_set(corpus, protoc)?)?;
-    let theirs = by_name(&theirs)?;
+    let theirs = fs::read(compile_with_protoc(corpus, protoc)?)?;
+    let theirs = index_by_name(&theirs)?;
     let mut schema = Schema::default();
     schema.add_file(&descriptor_proto(protoc)?)?;
     for file in theirs.files.values() {
@@ -47,7 +47,7 @@ pub(crate) fn compare(
         return Ok((counts, 1));
     }
     let ours = fs::read(path)?;
-    let ours = by_name(&ours)?;
+    let ours = index_by_name(&ours)?;
 
     let mut found = ours.faults.len();
     for fault in &ours.faults {
@@ -55,7 +55,7 @@ pub(crate) fn compare(
     }
     for (name, theirs) in &theirs.files {
         let differences = match ours.files.get(name) {
-            Some(ours) => differences(&schema, ours, theirs)?,
+            Some(ours) => compare_descriptors(&schema, ours, theirs)?,
             None => vec!["not in our set".to_owned()],
         };
         found += differences.len();
@@ -74,7 +74,7 @@ pub(crate) fn compare(
 }
 
 /// The descriptor set that protoc writes for a tree; all of it must compile.
-pub(crate) fn protoc_set(corpus: &Corpus, protoc: &Protoc) -> Result<PathBuf> {
+pub(crate) fn compile_with_protoc(corpus: &Corpus, protoc: &Protoc) -> Result<PathBuf> {
     let path = corpora::stage()?.join(format!("{}.protoc.binpb", corpus.name));
     let mut command = protoc.command(&corpus.roots());
     command.args(["--include_imports", "--include_source_info"]);
@@ -89,7 +89,7 @@ pub(crate) fn descriptor_proto(protoc: &Protoc) -> Result<Vec<u8>> {
     let mut command = protoc.command(&[]);
     stdout(command.arg("-o").arg(&path).arg("google/protobuf/descriptor.proto"))?;
     let set = fs::read(path)?;
-    let file = messages(&set, 1)?.first().map(|file| file.to_vec());
+    let file = read_messages(&set, 1)?.first().map(|file| file.to_vec());
     Ok(file.ok_or("protoc wrote no descriptor of descriptor.proto")?)
 }
 
@@ -100,12 +100,12 @@ pub(crate) struct Set<'a> {
     pub(crate) faults: Vec<String>,
 }
 
-pub(crate) fn by_name(set: &[u8]) -> Result<Set<'_>> {
+pub(crate) fn index_by_name(set: &[u8]) -> Result<Set<'_>> {
     let mut files = BTreeMap::new();
     let mut faults = Vec::new();
-    for file in messages(set, 1)? {
-        let name = string(file, 1)?.ok_or("a file without a name")?;
-        for dependency in strings(file, 3)? {
+    for file in read_messages(set, 1)? {
+        let name = read_string(file, 1)?.ok_or("a file without a name")?;
+        for dependency in read_strings(file, 3)? {
             if !files.contains_key(dependency) {
                 faults.push(format!("{name}: comes before its dependency `{dependency}`"));
             }

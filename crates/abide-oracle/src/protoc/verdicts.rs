@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use abide_harness::Result;
-use abide_harness::corpora::fresh;
+use abide_harness::corpora::make_fresh_folder;
 use abide_harness::programs::{Protoc, output, workspace};
 use serde_json::Value;
 
@@ -100,7 +100,7 @@ impl Judge<'_> {
     fn case(&self, case: &Path) -> Result<(bool, String)> {
         let name = case.file_name().and_then(|name| name.to_str()).ok_or("a name in UTF-8")?;
         let bytes = fs::read(case)?;
-        let root = fresh(&format!("verdicts/{name}"))?;
+        let root = make_fresh_folder(&format!("verdicts/{name}"))?;
         fs::write(root.join(name), &bytes)?;
 
         let mut compile = self.protoc.command(&[&root, self.helpers]);
@@ -108,7 +108,7 @@ impl Judge<'_> {
         let said = String::from_utf8_lossy(&said);
         let promised = String::from_utf8_lossy(&bytes);
         let promised = promised.lines().next().unwrap_or_default();
-        let verdict = protoc_verdict(&said, name);
+        let verdict = parse_protoc_verdict(&said, name);
         let Some(verdict) = verdict.filter(|verdict| verdict.to_string() == promised) else {
             return Ok((false, format!("{name}: STALE, promises `{promised}`; protoc: {said}")));
         };
@@ -117,7 +117,7 @@ impl Judge<'_> {
         check.args(["check", "--format", "json"]).arg(&root);
         check.arg("-I").arg(self.helpers).arg("-I").arg(&self.protoc.include);
         let checked = output(&mut check)?;
-        let findings = findings(&String::from_utf8_lossy(&checked.stdout), name)?;
+        let findings = parse_findings(&String::from_utf8_lossy(&checked.stdout), name)?;
         let agrees = findings.iter().any(|finding| {
             finding.severity >= Some(verdict.severity)
                 && verdict.line.is_none_or(|line| {
@@ -144,7 +144,7 @@ impl Judge<'_> {
 }
 
 /// The first of the most severe messages of protoc about this file.
-fn protoc_verdict(said: &str, file: &str) -> Option<Verdict> {
+fn parse_protoc_verdict(said: &str, file: &str) -> Option<Verdict> {
     let mut verdict: Option<Verdict> = None;
     for line in said.lines() {
         let Some((path, rest)) = line.split_once(": ") else { continue };
@@ -175,7 +175,7 @@ struct Finding {
 }
 
 /// The findings of a JSON Lines report in this file.
-fn findings(report: &str, file: &str) -> Result<Vec<Finding>> {
+fn parse_findings(report: &str, file: &str) -> Result<Vec<Finding>> {
     let mut out = Vec::new();
     for line in report.lines() {
         let object: Value = serde_json::from_str(line)?;

@@ -28,30 +28,30 @@ impl<'a> Value<'a> {
 }
 
 /// Splits a message into its fields, in wire order.
-pub(crate) fn fields(mut bytes: &[u8]) -> Result<Vec<(u32, Value<'_>)>> {
+pub(crate) fn read_fields(mut bytes: &[u8]) -> Result<Vec<(u32, Value<'_>)>> {
     let mut out = Vec::new();
     while !bytes.is_empty() {
-        let key = varint(&mut bytes)?;
-        out.push((u32::try_from(key >> 3)?, value(key, &mut bytes)?));
+        let key = read_varint(&mut bytes)?;
+        out.push((u32::try_from(key >> 3)?, read_value(key, &mut bytes)?));
     }
     Ok(out)
 }
 
-fn value<'a>(key: u64, bytes: &mut &'a [u8]) -> Result<Value<'a>> {
+fn read_value<'a>(key: u64, bytes: &mut &'a [u8]) -> Result<Value<'a>> {
     Ok(match key & 7 {
-        0 => Value::Varint(varint(bytes)?),
+        0 => Value::Varint(read_varint(bytes)?),
         1 => Value::Fixed64(u64::from_le_bytes(take(bytes, 8)?.try_into()?)),
         2 => {
-            let length = usize::try_from(varint(bytes)?)?;
+            let length = usize::try_from(read_varint(bytes)?)?;
             Value::Bytes(take(bytes, length)?)
         }
         3 => {
             let start = *bytes;
             loop {
                 let end = start.len() - bytes.len();
-                match varint(bytes)? {
+                match read_varint(bytes)? {
                     inner if inner == key + 1 => return Ok(Value::Group(&start[..end])),
-                    inner => value(inner, bytes)?,
+                    inner => read_value(inner, bytes)?,
                 };
             }
         }
@@ -60,7 +60,7 @@ fn value<'a>(key: u64, bytes: &mut &'a [u8]) -> Result<Value<'a>> {
     })
 }
 
-fn varint(bytes: &mut &[u8]) -> Result<u64> {
+fn read_varint(bytes: &mut &[u8]) -> Result<u64> {
     let mut out = 0;
     for shift in (0..64).step_by(7) {
         let byte = take(bytes, 1)?[0];
@@ -80,27 +80,30 @@ fn take<'a>(bytes: &mut &'a [u8], length: usize) -> Result<&'a [u8]> {
 }
 
 /// All varints of a packed field.
-pub(crate) fn packed(mut bytes: &[u8]) -> Result<Vec<u64>> {
+pub(crate) fn read_packed(mut bytes: &[u8]) -> Result<Vec<u64>> {
     let mut out = Vec::new();
     while !bytes.is_empty() {
-        out.push(varint(&mut bytes)?);
+        out.push(read_varint(&mut bytes)?);
     }
     Ok(out)
 }
 
 /// The only string with that number, or nothing.
-pub(crate) fn string(message: &[u8], number: u32) -> Result<Option<&str>> {
-    strings(message, number).map(|all| all.last().copied())
+pub(crate) fn read_string(message: &[u8], number: u32) -> Result<Option<&str>> {
+    read_strings(message, number).map(|all| all.last().copied())
 }
 
 /// All strings with that number.
-pub(crate) fn strings(message: &[u8], number: u32) -> Result<Vec<&str>> {
-    messages(message, number)?.into_iter().map(|bytes| Ok(std::str::from_utf8(bytes)?)).collect()
+pub(crate) fn read_strings(message: &[u8], number: u32) -> Result<Vec<&str>> {
+    read_messages(message, number)?
+        .into_iter()
+        .map(|bytes| Ok(std::str::from_utf8(bytes)?))
+        .collect()
 }
 
 /// The content of all length-delimited fields with that number.
-pub(crate) fn messages(message: &[u8], number: u32) -> Result<Vec<&[u8]>> {
-    let named = fields(message)?.into_iter().filter(|(found, _)| *found == number);
+pub(crate) fn read_messages(message: &[u8], number: u32) -> Result<Vec<&[u8]>> {
+    let named = read_fields(message)?.into_iter().filter(|(found, _)| *found == number);
     Ok(named.filter_map(|(_, value)| value.content()).collect())
 }
 
@@ -132,29 +135,29 @@ impl Schema {
     /// The numbers are those of `google/protobuf/descriptor.proto`, from which
     /// everything else gets its names.
     pub(crate) fn add_file(&mut self, file: &[u8]) -> Result<()> {
-        let package = string(file, 2)?.unwrap_or_default();
-        for message in messages(file, 4)? {
+        let package = read_string(file, 2)?.unwrap_or_default();
+        for message in read_messages(file, 4)? {
             self.add_message(package, message)?;
         }
-        self.add_extensions(package, messages(file, 7)?)
+        self.add_extensions(package, read_messages(file, 7)?)
     }
 
     fn add_message(&mut self, scope: &str, message: &[u8]) -> Result<()> {
-        let name = qualified(scope, string(message, 1)?.unwrap_or_default());
-        for field in messages(message, 2)? {
-            let (number, field) = described(field, None)?;
+        let name = qualify_name(scope, read_string(message, 1)?.unwrap_or_default());
+        for field in read_messages(message, 2)? {
+            let (number, field) = describe_field(field, None)?;
             self.messages.entry(name.clone()).or_default().insert(number, field);
         }
-        for nested in messages(message, 3)? {
+        for nested in read_messages(message, 3)? {
             self.add_message(&name, nested)?;
         }
-        self.add_extensions(&name, messages(message, 6)?)
+        self.add_extensions(&name, read_messages(message, 6)?)
     }
 
     fn add_extensions(&mut self, scope: &str, extensions: Vec<&[u8]>) -> Result<()> {
         for extension in extensions {
-            let extendee = string(extension, 2)?.unwrap_or_default().trim_start_matches('.');
-            let (number, field) = described(extension, Some(scope))?;
+            let extendee = read_string(extension, 2)?.unwrap_or_default().trim_start_matches('.');
+            let (number, field) = describe_field(extension, Some(scope))?;
             self.messages.entry(extendee.to_owned()).or_default().insert(number, field);
         }
         Ok(())
@@ -166,29 +169,29 @@ impl Schema {
 }
 
 /// A field from a FieldDescriptorProto; the scope is set for an extension.
-fn described(field: &[u8], extension_scope: Option<&str>) -> Result<(u32, Field)> {
+fn describe_field(field: &[u8], extension_scope: Option<&str>) -> Result<(u32, Field)> {
     const LABEL_REPEATED: u64 = 3;
     const TYPE_GROUP: u64 = 10;
     const TYPE_MESSAGE: u64 = 11;
     /// double, float, fixed64, fixed32, sfixed32, sfixed64
     const FIXED: [u64; 6] = [1, 2, 6, 7, 15, 16];
     let (mut number, mut label, mut kind, mut is_packed) = (0, 0, 0, false);
-    for (field, value) in fields(field)? {
+    for (field, value) in read_fields(field)? {
         match (field, value) {
             (3, Value::Varint(value)) => number = u32::try_from(value)?,
             (4, Value::Varint(value)) => label = value,
             (5, Value::Varint(value)) => kind = value,
             (8, Value::Bytes(options)) => {
-                is_packed = fields(options)?.contains(&(2, Value::Varint(1)));
+                is_packed = read_fields(options)?.contains(&(2, Value::Varint(1)));
             }
             _ => {}
         }
     }
-    let name = string(field, 1)?.unwrap_or_default();
-    let type_name = string(field, 6)?.unwrap_or_default().trim_start_matches('.');
+    let name = read_string(field, 1)?.unwrap_or_default();
+    let type_name = read_string(field, 6)?.unwrap_or_default().trim_start_matches('.');
     let field = Field {
         name: extension_scope
-            .map_or(name.to_owned(), |scope| format!("({})", qualified(scope, name))),
+            .map_or(name.to_owned(), |scope| format!("({})", qualify_name(scope, name))),
         repeated: label == LABEL_REPEATED,
         kind: match kind {
             TYPE_GROUP | TYPE_MESSAGE => Kind::Message(type_name.to_owned()),
@@ -199,13 +202,13 @@ fn described(field: &[u8], extension_scope: Option<&str>) -> Result<(u32, Field)
     Ok((number, field))
 }
 
-fn qualified(scope: &str, name: &str) -> String {
+fn qualify_name(scope: &str, name: &str) -> String {
     if scope.is_empty() { name.to_owned() } else { format!("{scope}.{name}") }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Value, fields, packed};
+    use super::{Value, read_fields, read_packed};
 
     #[test]
     fn every_wire_type_is_split() {
@@ -220,14 +223,14 @@ mod tests {
             (4, Value::Group(&[0x08, 1])),
             (5, Value::Fixed32(7)),
         ];
-        assert_eq!(fields(&bytes).unwrap(), expected);
-        assert_eq!(packed(&[4, 0x80, 1]).unwrap(), [4, 128]);
+        assert_eq!(read_fields(&bytes).unwrap(), expected);
+        assert_eq!(read_packed(&[4, 0x80, 1]).unwrap(), [4, 128]);
     }
 
     #[test]
     fn what_is_cut_short_is_an_error() {
         for bytes in [&[0x08][..], &[0x1a, 5, 1], &[0x23, 0x08, 1], &[0x0f], &[0xff; 11]] {
-            assert!(fields(bytes).is_err(), "{bytes:?}");
+            assert!(read_fields(bytes).is_err(), "{bytes:?}");
         }
     }
 }

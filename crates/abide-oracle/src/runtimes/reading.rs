@@ -16,7 +16,7 @@ use abide_instance::{Dialect, Instance, Notation, ReadOptions};
 use abide_schema::value::{Codec, Message, UndeclaredPolicy};
 use abide_schema::{FileDecl, MessageId, Tree};
 
-use self::facts::facts;
+use self::facts::render_facts;
 
 /// Known differences from the Python runtime, with their reasons. Where the specification leaves a
 /// choice, our readers take that of the C++ runtime.
@@ -105,10 +105,10 @@ struct Case<'c> {
 
 /// Compares values; true if each difference has a reason.
 pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
-    Ok(python(protoc, show)? & envoy::run(show)?)
+    Ok(compare_with_python(protoc, show)? & envoy::run(show)?)
 }
 
-fn python(protoc: &Protoc, show: usize) -> Result<bool> {
+fn compare_with_python(protoc: &Protoc, show: usize) -> Result<bool> {
     let folder = corpora::stage()?.join("reading");
     fs::create_dir_all(&folder)?;
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/runtimes/reading");
@@ -135,7 +135,7 @@ fn python(protoc: &Protoc, show: usize) -> Result<bool> {
         let ours = read(&tree, &case);
         let theirs =
             case.expected.as_deref().map(|it| match Codec::new(&tree).decode(case.ty, it) {
-                Ok(value) => facts(&tree, &value),
+                Ok(value) => render_facts(&tree, &value),
                 Err(error) => format!("a value that we cannot decode: {error}"),
             });
         let outcome = match (&ours, &theirs) {
@@ -145,7 +145,7 @@ fn python(protoc: &Protoc, show: usize) -> Result<bool> {
                 let known = EXPLAINED.iter().position(|it| it.explains(&case, &ours));
                 match known {
                     Some(at) => used[at] += 1,
-                    None => different.push(difference(&case, &ours, theirs.as_deref())),
+                    None => different.push(describe_difference(&case, &ours, theirs.as_deref())),
                 }
                 if known.is_some() { "explained" } else { "different" }
             }
@@ -175,12 +175,12 @@ impl<'c> Case<'c> {
             return Err(format!("no case: `{line:.80}`").into());
         };
         let ty = tree.message_named(ty).ok_or_else(|| format!("no `{ty}`"))?.id;
-        let expected = (answer != "error").then(|| bytes(answer)).transpose()?;
-        Ok(Case { kind, notation, ty, input: bytes(input)?, expected })
+        let expected = (answer != "error").then(|| decode_hex(answer)).transpose()?;
+        Ok(Case { kind, notation, ty, input: decode_hex(input)?, expected })
     }
 }
 
-fn bytes(digits: &str) -> Result<Vec<u8>> {
+fn decode_hex(digits: &str) -> Result<Vec<u8>> {
     let digit = |it: u8| char::from(it).to_digit(16).ok_or("no hexadecimal digit");
     digits.as_bytes().chunks(2).map(|it| Ok((digit(it[0])? * 16 + digit(it[1])?) as u8)).collect()
 }
@@ -192,17 +192,17 @@ fn read(tree: &Tree, case: &Case<'_>) -> std::result::Result<String, String> {
         "json" => codec.read_json(case.ty, &case.input, UndeclaredPolicy::Refuse).into_result(),
         "text" => codec.read_text(case.ty, &case.input, UndeclaredPolicy::Refuse).into_result(),
         "binary" => codec.decode(case.ty, &case.input),
-        _ => return yaml(tree, case),
+        _ => return read_as_yaml(tree, case),
     };
     let message = read.map_err(|error| error.to_string())?;
     // The runtime of Python writes no value without its required fields.
     match message.find_missing_required(tree) {
         Some(field) => Err(format!("`{}` is missing", field.full_name())),
-        None => Ok(facts(tree, &message)),
+        None => Ok(render_facts(tree, &message)),
     }
 }
 
-fn yaml(tree: &Tree, case: &Case<'_>) -> std::result::Result<String, String> {
+fn read_as_yaml(tree: &Tree, case: &Case<'_>) -> std::result::Result<String, String> {
     let options = ReadOptions {
         notation: Notation::Yaml,
         ty: Some(case.ty),
@@ -218,10 +218,10 @@ fn yaml(tree: &Tree, case: &Case<'_>) -> std::result::Result<String, String> {
         return Err(format!("`{}` is not declared", name.name));
     }
     let message = reading.into_result().map_err(|error| error.to_string())?;
-    Ok(facts(tree, &message))
+    Ok(render_facts(tree, &message))
 }
 
-fn difference(
+fn describe_difference(
     case: &Case<'_>,
     ours: &std::result::Result<String, String>,
     theirs: Option<&str>,

@@ -21,8 +21,8 @@ use abide_schema::value::Codec;
 use abide_schema::{FileDecl, MessageId, Tree};
 
 use self::draw::Numbers;
-use self::samples::values;
-use self::subjects::schema;
+use self::samples::generate_messages;
+use self::subjects::render_schema;
 
 /// Known differences between what the Python packages document and what they do, by
 /// library and rule.
@@ -95,10 +95,10 @@ pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
     for library in ["pgv", "buf"] {
         fs::write(
             folder.join(format!("{library}.proto")),
-            schema(library, &mut numbers, &mut subjects),
+            render_schema(library, &mut numbers, &mut subjects),
         )?;
     }
-    let set = compiled(&folder, Path::new(pgv), &definitions, protoc)?;
+    let set = compile_schemas(&folder, Path::new(pgv), &definitions, protoc)?;
     let decls = FileDecl::from_descriptor_set(&fs::read(&set)?.into())?;
     let tree = Tree::link(decls.into_iter().map(Arc::new).collect());
 
@@ -107,7 +107,7 @@ pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
     for subject in &subjects {
         let ty = find(&tree, &subject.name).ok_or_else(|| format!("no `{}`", subject.name))?;
         let mut seen = BTreeSet::new();
-        for value in values(&tree, ty, &mut numbers) {
+        for value in generate_messages(&tree, ty, &mut numbers) {
             let bytes = Codec::new(&tree).encode(&value);
             if !seen.insert(bytes.clone()) {
                 continue;
@@ -190,7 +190,7 @@ pub(crate) fn run(protoc: &Protoc, show: usize) -> Result<bool> {
     Ok(agreed)
 }
 
-fn compiled(folder: &Path, pgv: &Path, buf: &Path, protoc: &Protoc) -> Result<PathBuf> {
+fn compile_schemas(folder: &Path, pgv: &Path, buf: &Path, protoc: &Protoc) -> Result<PathBuf> {
     let set = folder.join("schema.binpb");
     let mut command = protoc.command(&[folder, pgv]);
     command.arg(format!("--descriptor_set_in={}", buf.display()));

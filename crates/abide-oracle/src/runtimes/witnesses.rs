@@ -61,7 +61,7 @@ pub(crate) fn run(pairs: &[JudgedPair], show: usize) -> Result<bool> {
     let mut confirmed: BTreeMap<&str, usize> = BTreeMap::new();
     let mut explained: BTreeMap<&str, usize> = BTreeMap::new();
     let mut wrong = 0;
-    let faults = replayed(lines)?;
+    let faults = replay_witnesses(lines)?;
     if faults.len() != tried.len() {
         return Err(format!("{} answers to {} witnesses", faults.len(), tried.len()).into());
     }
@@ -100,7 +100,7 @@ pub(crate) fn run(pairs: &[JudgedPair], show: usize) -> Result<bool> {
 }
 
 /// Why each witness shows nothing; `None` for those that show the break.
-fn replayed(lines: String) -> Result<Vec<Option<String>>> {
+fn replay_witnesses(lines: String) -> Result<Vec<Option<String>>> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/src/runtimes/witnesses.py");
     let mut python = Command::new("python3");
     python.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());

@@ -25,25 +25,27 @@ pub(super) fn run(serve: &Path, envoys: &[&Envoy]) -> Result<bool> {
     let program = folder.join("rpc.py");
     std::fs::write(&program, super::grpc::PROGRAM)?;
     let python = ["python3", &program.to_string_lossy(), "client", "600"].map(str::to_owned);
-    let mut good = passes("gRPC", serve, &[], &python, SCENARIOS)?;
-    let [node, modules] = super::grpc::node()?;
+    let mut good = passes_scenarios("gRPC", serve, &[], &python, SCENARIOS)?;
+    let [node, modules] = super::grpc::find_node()?;
     let program = folder.join("rpc.js");
     std::fs::write(&program, super::grpc::PROGRAM_JS)?;
     let node = [node, program.to_string_lossy().into_owned(), modules, "600".to_owned()];
     let names = without_refusal(serve)?;
     let only: Vec<&str> = names.iter().flat_map(|it| ["--only", it]).collect();
-    good &= passes("gRPC for Node, where it answers,", serve, &only, &node, WITHOUT_REFUSAL)?;
+    good &=
+        passes_scenarios("gRPC for Node, where it answers,", serve, &only, &node, WITHOUT_REFUSAL)?;
     for envoy in envoys {
         let program = envoy.program.to_string_lossy();
         let arguments = ["-c", "{bootstrap}", "--use-dynamic-base-id", "-l", "off"];
         let command: Vec<String> =
             std::iter::once(&*program).chain(arguments).map(str::to_owned).collect();
         let name = format!("Envoy {}", envoy.version);
-        good &= passes(&name, serve, &[], &command, SCENARIOS)?;
+        good &= passes_scenarios(&name, serve, &[], &command, SCENARIOS)?;
         let delta = format!("{name} incrementally");
-        good &= passes(&delta, serve, &["--delta"], &command, SCENARIOS)?;
+        good &= passes_scenarios(&delta, serve, &["--delta"], &command, SCENARIOS)?;
     }
-    let idle = play(serve, &["--only", "client-acks", "--patience", "1s"], &["sleep", "600"])?;
+    let idle =
+        play_scenarios(serve, &["--only", "client-acks", "--patience", "1s"], &["sleep", "600"])?;
     if idle.failed == 0 {
         println!("serving: a program that does nothing keeps to the protocol");
         good = false;
@@ -68,7 +70,7 @@ fn without_refusal(serve: &Path) -> Result<Vec<String>> {
 }
 
 /// Whether nothing fails, and at least so many scenarios are played.
-fn passes(
+fn passes_scenarios(
     name: &str,
     serve: &Path,
     flags: &[&str],
@@ -76,7 +78,7 @@ fn passes(
     at_least: u64,
 ) -> Result<bool> {
     let command: Vec<&str> = command.iter().map(|it| &**it).collect();
-    let counts = play(serve, &[&["--patience", "60s"], flags].concat(), &command)?;
+    let counts = play_scenarios(serve, &[&["--patience", "60s"], flags].concat(), &command)?;
     println!(
         "serving: {name} as a client: {} scenarios hold, {} fail",
         counts.passed, counts.failed
@@ -85,7 +87,7 @@ fn passes(
 }
 
 /// Runs the scenarios; what fails is printed.
-fn play(serve: &Path, flags: &[&str], command: &[&str]) -> Result<Counts> {
+fn play_scenarios(serve: &Path, flags: &[&str], command: &[&str]) -> Result<Counts> {
     let mut run = Command::new(serve);
     run.args(["conformance", "--client", "--format", "json"]).args(flags).arg("--").args(command);
     let output = run.output()?;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::processes::Processes;
 use super::resources::Fleet;
 use super::traffic::{Backend, get};
-use super::{port, until};
+use super::{reserve_port, wait_until};
 
 /// How many endpoints the large cluster has.
 const MANY: u32 = 5000;
@@ -31,13 +31,13 @@ pub(super) fn run(serve: &Path, envoy: &Envoy) -> Result<bool> {
         backend.port
     );
     fleet.put("one.yaml", &one)?;
-    fleet.put("many.yaml", &many())?;
+    fleet.put("many.yaml", &render_many_endpoints())?;
     let mut processes = Processes::default();
     fleet.serve(serve, &mut processes, &[])?;
     let mut good = true;
     let mut clients = Vec::new();
     for api in ["GRPC", "DELTA_GRPC", "REST"] {
-        let (listener, admin) = (port()?, port()?);
+        let (listener, admin) = (reserve_port()?, reserve_port()?);
         let file = fleet.path(&format!("{api}.yaml"));
         std::fs::write(&file, bootstrap(&fleet, api, listener, admin))?;
         let mut command = Command::new(&envoy.program);
@@ -47,12 +47,13 @@ pub(super) fn run(serve: &Path, envoy: &Envoy) -> Result<bool> {
         clients.push((api, listener, admin));
     }
     for (api, listener, admin) in clients {
-        let answer = until(api, || get(listener, "/").ok().filter(|it| it == backend.name));
-        let wrong = match until(api, || hosts(admin).filter(|it| it.len() == MANY as usize)) {
-            Ok(hosts) => hosts.iter().filter(|it| !is_as_it_was(it)).count(),
-            Err(_) => MANY as usize,
-        };
-        let canaries = page(admin, "/clusters")?.matches("::canary::true\n").count();
+        let answer = wait_until(api, || get(listener, "/").ok().filter(|it| it == backend.name));
+        let wrong =
+            match wait_until(api, || read_hosts(admin).filter(|it| it.len() == MANY as usize)) {
+                Ok(hosts) => hosts.iter().filter(|it| !is_as_it_was(it)).count(),
+                Err(_) => MANY as usize,
+            };
+        let canaries = read_admin_page(admin, "/clusters")?.matches("::canary::true\n").count();
         let is_whole =
             answer.is_ok() && wrong == 0 && canaries == (0..MANY).filter(is_canary).count();
         let verdict = if is_whole { "" } else { ": NOT WHOLE" };
@@ -85,7 +86,7 @@ fn health(number: u32) -> &'static str {
 }
 
 /// Endpoints in several zones: each with a weight, a state, and what subsets and canaries go by.
-fn many() -> String {
+fn render_many_endpoints() -> String {
     let mut text = format!("\"@type\": {TYPE}\ncluster_name: many\nendpoints:\n");
     for number in 0..MANY {
         if number.is_multiple_of(1000) {
@@ -113,13 +114,14 @@ fn many() -> String {
 }
 
 /// A page of a client's admin interface.
-fn page(admin: u16, path: &str) -> Result<String> {
+fn read_admin_page(admin: u16, path: &str) -> Result<String> {
     Ok(ask(&format!("127.0.0.1:{admin}"), "GET", path)?.1)
 }
 
 /// The endpoints of the large cluster, as a client has them.
-fn hosts(admin: u16) -> Option<Vec<Value>> {
-    let all: Value = serde_json::from_str(&page(admin, "/clusters?format=json").ok()?).ok()?;
+fn read_hosts(admin: u16) -> Option<Vec<Value>> {
+    let all: Value =
+        serde_json::from_str(&read_admin_page(admin, "/clusters?format=json").ok()?).ok()?;
     let clusters = all["cluster_statuses"].as_array()?;
     let many = clusters.iter().find(|it| it["name"] == "many")?;
     many["host_statuses"].as_array().cloned()

@@ -12,7 +12,7 @@ use abide_harness::programs::target;
 
 use super::processes::Processes;
 use super::traffic::get;
-use super::{port, until};
+use super::{reserve_port, wait_until};
 
 /// The program in Python: a backend, a client, and the API. Not named after the package it imports.
 pub(super) const PROGRAM: &str = include_str!("rpc.py");
@@ -24,7 +24,7 @@ pub(super) const PROGRAM_JS: &str = include_str!("rpc.js");
 const SECONDS: &str = "15";
 
 /// A Python whose grpcio speaks v2: the last release that does is 1.49.1.
-fn old_python() -> Result<PathBuf> {
+fn find_old_python() -> Result<PathBuf> {
     let python = match std::env::var_os("ABIDE_OLD_GRPC") {
         Some(python) => PathBuf::from(&python),
         None => target()?.join("ci-old-grpc").join("bin").join("python"),
@@ -42,7 +42,7 @@ fn old_python() -> Result<PathBuf> {
 }
 
 /// Node, and the folder with the gRPC for it.
-pub(super) fn node() -> Result<[String; 2]> {
+pub(super) fn find_node() -> Result<[String; 2]> {
     let folder = match std::env::var_os("ABIDE_GRPC_JS") {
         Some(folder) => PathBuf::from(&folder),
         None => target()?.join("ci-grpc-js"),
@@ -77,28 +77,28 @@ pub(super) fn run(serve: &Path) -> Result<bool> {
         return Err("no API in both majors, run `pip install xds-protos grpcio`".into());
     }
     let mut processes = Processes::default();
-    let backends = [("blue", port()?), ("green", port()?)];
+    let backends = [("blue", reserve_port()?), ("green", reserve_port()?)];
     for (name, port) in backends {
         let mut backend = python(newest, &["backend", name, &port.to_string()]);
         processes.start(&mut backend, &folder.join(format!("{name}.log")))?;
-        until("a backend listens", || TcpStream::connect(("127.0.0.1", port)).ok())?;
+        wait_until("a backend listens", || TcpStream::connect(("127.0.0.1", port)).ok())?;
     }
     route_to(&folder, backends[0])?;
-    let (grpc, http, admin) = (port()?, port()?, port()?);
+    let (grpc, http, admin) = (reserve_port()?, reserve_port()?, reserve_port()?);
     let mut command = Command::new(serve);
     command.arg("--resources").arg(folder.join("resources")).arg("--api").arg(&api);
     for (flag, port) in [("--grpc", grpc), ("--http", http), ("--admin", admin)] {
         command.arg(flag).arg(format!("127.0.0.1:{port}"));
     }
     processes.start(&mut command, &folder.join("serve.log"))?;
-    until("the server gets ready", || {
+    wait_until("the server gets ready", || {
         get(admin, "/ready").ok().filter(|it| it.starts_with("LIVE"))
     })?;
 
-    let old = old_python()?;
+    let old = find_old_python()?;
     let mut clients = Vec::new();
     let client_of = |python_of_it: &Path| python(python_of_it, &["client", SECONDS]);
-    let [node, modules] = node()?;
+    let [node, modules] = find_node()?;
     let script = folder.join("rpc.js");
     std::fs::write(&script, PROGRAM_JS)?;
     let mut of_node = Command::new(node);

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::processes::Processes;
 use super::resources::{Client, Fleet, Way};
 use super::traffic::{Backend, get};
-use super::until;
+use super::wait_until;
 
 /// How long a health check may take, in seconds: its backend never answers.
 const TIMEOUT: u64 = 2;
@@ -61,7 +61,7 @@ impl Starting {
             let is_so = told["phase"] == phase && waits == waits_for;
             (is_so && self.state()? == state).then_some(())
         };
-        let found = until(phase, is_so).is_ok();
+        let found = wait_until(phase, is_so).is_ok();
         let waits = waits_for.join(", ");
         let said = format!("serving: {}: `{phase}` {waits} is {state}", self.name);
         match found {
@@ -74,14 +74,14 @@ impl Starting {
 
 /// Whether all waits are seen as they are.
 pub(super) fn run(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
-    let mut good = step_by_step(serve, newest, older)?;
-    good &= refused(serve, newest)?;
+    let mut good = warm_step_by_step(serve, newest, older)?;
+    good &= check_refused(serve, newest)?;
     Ok(good)
 }
 
 /// Endpoints, health checks and routes come one after the other, and then another listener with the
 /// same routes.
-fn step_by_step(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
+fn warm_step_by_step(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
     let fleet = Fleet::new("initialising", newest, older)?;
     let backend = Backend::without("blue", "/health")?;
     let mut processes = Processes::default();
@@ -120,7 +120,7 @@ fn step_by_step(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
     fleet.put("node-cluster/ads/endpoints.yaml", &endpoints(backend.port))?;
     let mut open: Vec<&Starting> = all.iter().collect();
     let mut seen = vec![false; all.len()];
-    until("the health checks end", || {
+    wait_until("the health checks end", || {
         for (it, seen) in all.iter().zip(&mut seen) {
             let told = it.told(&fleet).unwrap_or_default();
             let waits = told["waits_for"].as_array().is_some_and(Vec::is_empty);
@@ -160,15 +160,15 @@ fn step_by_step(serve: &Path, newest: &Envoy, older: &Envoy) -> Result<bool> {
     fleet.put("node-cluster/ads/routes.yaml", &routes(&["all"]))?;
     for it in &all {
         good &= it.until(&fleet, "initialised", &[], "LIVE")?;
-        let answer = until(&it.name, || get(it.client.listener, "/").ok())?;
+        let answer = wait_until(&it.name, || get(it.client.listener, "/").ok())?;
         good &= answer == backend.name;
     }
-    good &= warmed(&fleet, &all)?;
+    good &= check_warmed(&fleet, &all)?;
     Ok(good)
 }
 
 /// Every listener changes, and its routes do not: the new one gets warm, and clients never stop.
-fn warmed(fleet: &Fleet, all: &[Starting]) -> Result<bool> {
+fn check_warmed(fleet: &Fleet, all: &[Starting]) -> Result<bool> {
     let mut good = true;
     for it in all {
         let place = format!("node/{}/listener.yaml", it.client.id);
@@ -177,7 +177,7 @@ fn warmed(fleet: &Fleet, all: &[Starting]) -> Result<bool> {
     }
     for it in all {
         // A request that the new one counts.
-        let is_new = until(&it.name, || {
+        let is_new = wait_until(&it.name, || {
             get(it.client.listener, "/").ok()?;
             it.statistic("http.changed.downstream_rq_2xx").filter(|&count| count > 0)
         });
@@ -193,7 +193,7 @@ fn warmed(fleet: &Fleet, all: &[Starting]) -> Result<bool> {
 
 /// A refused listener, and refused routes, end the wait: the proxy is live, and the server says that it
 /// was refused.
-fn refused(serve: &Path, envoy: &Envoy) -> Result<bool> {
+fn check_refused(serve: &Path, envoy: &Envoy) -> Result<bool> {
     let fleet = Fleet::new("refusing", envoy, envoy)?;
     let mut processes = Processes::default();
     let mut all = Vec::new();

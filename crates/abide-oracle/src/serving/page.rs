@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::processes::Processes;
 use super::traffic::get;
-use super::{port, until};
+use super::{reserve_port, wait_until};
 use crate::pages::browser::{self, Scheme};
 
 const DRIVER: &str = include_str!("page.js");
@@ -29,9 +29,9 @@ const CDS: &str = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 /// Opens the page; true if all checks hold.
 pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
     let serve = abide_serve(paths.abide_serve.as_deref())?;
-    let folder = corpora::fresh("page")?;
+    let folder = corpora::make_fresh_folder("page")?;
     let example = workspace()?.join("crates/abide-serve/example");
-    let (grpc, http, admin) = (port()?, port()?, port()?);
+    let (grpc, http, admin) = (reserve_port()?, reserve_port()?, reserve_port()?);
     let mut processes = Processes::default();
     let mut command = Command::new(serve);
     command.arg("--resources").arg(example.join("resources")).arg("--api").arg(example.join("api"));
@@ -40,7 +40,7 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
     }
     command.args(["--long-poll", "600"]);
     processes.start(&mut command, &folder.join("serve.log"))?;
-    until("the server gets ready", || {
+    wait_until("the server gets ready", || {
         get(admin, "/ready").ok().filter(|it| it.starts_with("LIVE"))
     })?;
     let page = folder.join("fleet.html");
@@ -48,15 +48,15 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
     let mut good = true;
     for scheme in [Scheme::Light, Scheme::Dark] {
         let name = format!("the fleet in {scheme:?}");
-        good &= browser::use_page_in(scheme, &name, &page, DRIVER, &fleet())?;
+        good &= browser::use_page_in(scheme, &name, &page, DRIVER, &describe_fleet())?;
     }
-    good &= served(&folder, http, admin)?;
+    good &= check_served_page(&folder, http, admin)?;
     drop(processes);
     Ok(good)
 }
 
 /// Clients of two releases, some of which refuse something, wait for something or miss something.
-fn fleet() -> Value {
+fn describe_fleet() -> Value {
     let client = |node: &str, agent: &str, its: Value| json!({"node": node, "cluster": "shop", "user_agent": agent, "transport": "v3", "types": {CDS: its}});
     let fine =
         |version: &str| json!({"sent": version, "acked": version, "held_back": [], "dropped": []});
@@ -87,13 +87,15 @@ fn fleet() -> Value {
 
 /// Whether the page works under the policy that the server sends with it, and shows who is there;
 /// leaves pictures of it.
-fn served(folder: &Path, http: u16, admin: u16) -> Result<bool> {
+fn check_served_page(folder: &Path, http: u16, admin: u16) -> Result<bool> {
     let poll = Poll::start(http, &json!({"node": {"id": HOSTILE, "cluster": "shop"}}))?;
-    until("the client is known", || get(admin, "/clients").ok().filter(|it| it.contains("owned")))?;
+    wait_until("the client is known", || {
+        get(admin, "/clients").ok().filter(|it| it.contains("owned"))
+    })?;
     let address = format!("http://127.0.0.1:{admin}/");
     let mut good = true;
     for scheme in [Scheme::Light, Scheme::Dark] {
-        let mut browser = browser::browser(scheme, (1280, 1100))?;
+        let mut browser = browser::build_browser_command(scheme, (1280, 1100))?;
         let picture = folder.join(format!("{scheme:?}.png").to_lowercase());
         browser.arg("--virtual-time-budget=3000").arg("--enable-logging=stderr");
         browser.arg(format!("--screenshot={}", picture.display())).arg("--dump-dom").arg(&address);

@@ -10,7 +10,7 @@ use abide_harness::programs::target;
 
 use super::processes::Processes;
 use super::traffic::get;
-use super::{port, until};
+use super::{reserve_port, wait_until};
 
 /// How an Envoy gets its resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +75,9 @@ impl Fleet {
         Ok(Fleet {
             folder,
             api: newest.program.clone(),
-            grpc: port()?,
-            http: port()?,
-            admin: port()?,
+            grpc: reserve_port()?,
+            http: reserve_port()?,
+            admin: reserve_port()?,
             count: Cell::new(0),
         })
     }
@@ -106,7 +106,7 @@ impl Fleet {
     pub(super) fn add_client(&self, envoy: &Envoy, way: Way) -> Result<Client> {
         let number = self.count.replace(self.count.get() + 1);
         let id = format!("{}-{number}", envoy.version);
-        let client = Client { id, listener: port()?, admin: port()? };
+        let client = Client { id, listener: reserve_port()?, admin: reserve_port()? };
         let routes = match way {
             Way::WholeAds | Way::DeltaAds => {
                 "rds: {route_config_name: routes, config_source: {ads: {}, resource_api_version: V3}}"
@@ -179,7 +179,7 @@ impl Fleet {
         }
         processes.start(&mut command, &self.folder.join("serve.log"))?;
         let log = self.folder.join("serve.log");
-        until(&format!("the server gets ready: see {}", log.display()), || {
+        wait_until(&format!("the server gets ready: see {}", log.display()), || {
             get(self.admin, "/ready").ok().filter(|it| it.starts_with("LIVE"))
         })?;
         Ok(())

@@ -13,7 +13,7 @@ use abide_harness::{ExternalPaths, Result};
 use super::processes::Processes;
 use super::resources::{Fleet, Way};
 use super::traffic::{Backend, Traffic, get};
-use super::until;
+use super::wait_until;
 
 /// How often a process takes over.
 const RESTARTS: usize = 5;
@@ -49,11 +49,11 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
                 fleet.start_envoy(envoy, *way, client, &mut processes)?;
             }
         } else {
-            until("the process before ends", || {
+            wait_until("the process before ends", || {
                 fleet.said().contains("the process before is gone").then_some(())
             })?;
         }
-        until("the new process answers", || {
+        wait_until("the new process answers", || {
             let info = get(fleet.admin, "/server_info").ok()?;
             let info: serde_json::Value = serde_json::from_str(&info).ok()?;
             (info["restart_epoch"] == epoch).then_some(())
@@ -61,7 +61,7 @@ pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
         // What changed at the restart or before comes from the new process.
         for (envoy, way, client) in &clients {
             let name = format!("Envoy {} by {}, epoch {epoch}", envoy.version, way.name());
-            until(&name, || get(client.listener, "/").ok().filter(|it| it == backend.name))?;
+            wait_until(&name, || get(client.listener, "/").ok().filter(|it| it == backend.name))?;
         }
         if epoch == 0 {
             traffic.extend(clients.iter().map(|(_, _, client)| Traffic::start(client.listener)));

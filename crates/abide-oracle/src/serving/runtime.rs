@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::processes::Processes;
 use super::resources::Fleet;
 use super::traffic::{get, post};
-use super::until;
+use super::wait_until;
 
 /// A layer, as a resource.
 fn layer(name: &str, values: &str) -> String {
@@ -93,7 +93,7 @@ pub(super) fn run(serve: &Path, envoy: &Envoy) -> Result<bool> {
         for (when, act, expected) in steps {
             act()?;
             let begin = Instant::now();
-            let arrived = until("runtime", || {
+            let arrived = wait_until("runtime", || {
                 let theirs = Shown::read(&running.get("/runtime").ok()?)?;
                 let has = |(key, value): &(&str, &str)| {
                     theirs.values.get(*key).is_some_and(|it| it == value)
@@ -138,7 +138,7 @@ fn is_lifted(fleet: &Fleet, running: &RunningEnvoy, variant: &str) -> Result<boo
                        common_http_protocol_options";
     let set = |key: &str| -> Result<()> {
         post(fleet.admin, &format!("/runtime_modify?{key}=true"))?;
-        until(key, || running.get("/runtime").ok().filter(|it| it.contains(key)))?;
+        wait_until(key, || running.get("/runtime").ok().filter(|it| it.contains(key)))?;
         Ok(())
     };
     let put = |seconds: u32| {
@@ -150,7 +150,7 @@ fn is_lifted(fleet: &Fleet, running: &RunningEnvoy, variant: &str) -> Result<boo
     };
     set(FAIL)?;
     put(1)?;
-    let refused = until("a refusal", || {
+    let refused = wait_until("a refusal", || {
         let ready = get(fleet.admin, "/ready").ok()?;
         let names_both = ready.contains(&format!("`{FAIL}` refuses it"));
         (names_both && ready.contains(&format!("set `{KEY}: true`"))).then_some(())
@@ -159,7 +159,7 @@ fn is_lifted(fleet: &Fleet, running: &RunningEnvoy, variant: &str) -> Result<boo
     let is_kept_out = refused.is_ok() && has().is_none();
     set(KEY)?;
     put(2)?;
-    let is_lifted = until("the cluster", has).is_ok();
+    let is_lifted = wait_until("the cluster", has).is_ok();
     post(fleet.admin, &format!("/runtime_modify?{FAIL}=&{KEY}="))?;
     std::fs::remove_file(fleet.folder.join("resources/node-cluster/runtime/lifted.yaml"))?;
     let said = |holds: bool| if holds { "yes" } else { "NO" };

@@ -15,7 +15,7 @@ use abide_harness::{ExternalPaths, Result};
 
 use self::etcd::Etcd;
 use crate::serving::processes::free_port;
-use crate::serving::until;
+use crate::serving::wait_until;
 
 /// The clients, in Python.
 const MOVED: &str = include_str!("sources/moved.py");
@@ -27,10 +27,10 @@ const SECURED: &str = include_str!("sources/secured.py");
 pub(crate) fn run(paths: &ExternalPaths) -> Result<bool> {
     let serve = abide_serve(paths.abide_serve.as_deref())?;
     let mut claims = Claims { good: true };
-    two_servers(&serve, &mut claims)?;
-    killed(&serve, &mut claims)?;
-    forgotten(&serve, &mut claims)?;
-    secured(&serve, &mut claims)?;
+    check_two_servers(&serve, &mut claims)?;
+    check_killed_server(&serve, &mut claims)?;
+    check_forgotten_source(&serve, &mut claims)?;
+    check_secured_source(&serve, &mut claims)?;
     Ok(claims.good)
 }
 
@@ -90,7 +90,7 @@ impl Server {
     }
 
     fn until_ready(&self) -> Result<()> {
-        until("the server gets ready", || (self.page("/ready").1 == "LIVE\n").then_some(()))
+        wait_until("the server gets ready", || (self.page("/ready").1 == "LIVE\n").then_some(()))
     }
 
     /// Whether it serves a cluster.
@@ -101,7 +101,7 @@ impl Server {
     /// Waits until it serves a cluster. Returns how long that took.
     fn until_has(&self, name: &str) -> Result<Duration> {
         let begin = Instant::now();
-        until(&format!("`{name}` is served"), || self.has(name).then(|| begin.elapsed()))
+        wait_until(&format!("`{name}` is served"), || self.has(name).then(|| begin.elapsed()))
     }
 }
 
@@ -114,7 +114,7 @@ impl Drop for Server {
 
 /// Two servers that never talked answer alike: who moves from one to the other is sent nothing
 /// again. What is wrong is refused by both, with the name of the key.
-fn two_servers(serve: &Path, claims: &mut Claims) -> Result<()> {
+fn check_two_servers(serve: &Path, claims: &mut Claims) -> Result<()> {
     let folder = folder("two-servers")?;
     let etcd = Etcd::start(&folder, 1, "http", &[], &[])?;
     etcd.put("fleet/a.yaml", &cluster("a", 1))?;
@@ -150,7 +150,7 @@ fn two_servers(serve: &Path, claims: &mut Claims) -> Result<()> {
 
     etcd.put("fleet/a.yaml", &cluster("a", 2).replace("connect_timeout", "connect_timeot"))?;
     for server in &servers {
-        let told = until("the refusal", || {
+        let told = wait_until("the refusal", || {
             Some(server.page("/ready")).filter(|it| it.1.contains("a.yaml:3:1: "))
         })?;
         claims.that("what is wrong is refused with its place, and it stays live", told.0 == 200);
@@ -182,7 +182,7 @@ fn two_servers(serve: &Path, claims: &mut Claims) -> Result<()> {
 
 /// The leader of three members is killed, then another member: what was served last is served on,
 /// and changes come through again as soon as there is somebody to accept them.
-fn killed(serve: &Path, claims: &mut Claims) -> Result<()> {
+fn check_killed_server(serve: &Path, claims: &mut Claims) -> Result<()> {
     let folder = folder("killed")?;
     let quick = ["--heartbeat-interval", "50", "--election-timeout", "500"].map(str::to_owned);
     let mut etcd = Etcd::start(&folder, 3, "http", &quick, &[])?;
@@ -198,7 +198,7 @@ fn killed(serve: &Path, claims: &mut Claims) -> Result<()> {
     etcd.kill(leader)?;
     claims.that("the leader is killed: it serves on", server.has("a"));
     let begin = Instant::now();
-    until("another leader", || etcd.put("fleet/b.yaml", &cluster("b", 1)).ok())?;
+    wait_until("another leader", || etcd.put("fleet/b.yaml", &cluster("b", 1)).ok())?;
     let elected = begin.elapsed();
     let came = server.until_has("b")?;
     println!(
@@ -209,13 +209,13 @@ fn killed(serve: &Path, claims: &mut Claims) -> Result<()> {
 
     let other = (leader + 1) % 3;
     etcd.kill(other)?;
-    let told = until("that no member leads", || {
+    let told = wait_until("that no member leads", || {
         Some(server.page("/ready")).filter(|it| it.1.contains("since the source cannot be read"))
     })?;
     print!("sources: without a majority: {} {}", told.0, told.1);
     claims.that("without a majority it serves on and says why", told.0 == 200 && server.has("b"));
     etcd.begin(leader)?;
-    until("a majority", || etcd.put("fleet/c.yaml", &cluster("c", 1)).ok())?;
+    wait_until("a majority", || etcd.put("fleet/c.yaml", &cluster("c", 1)).ok())?;
     let came = server.until_has("c")?;
     println!("sources: with a majority again, a change is served {came:.1?} after it was accepted");
     server.until_ready()?;
@@ -223,10 +223,12 @@ fn killed(serve: &Path, claims: &mut Claims) -> Result<()> {
     for number in [leader, (leader + 2) % 3] {
         etcd.kill(number)?;
     }
-    until("that nothing answers", || server.page("/ready").1.contains("etcd: ").then_some(()))?;
+    wait_until("that nothing answers", || {
+        server.page("/ready").1.contains("etcd: ").then_some(())
+    })?;
     claims.that("without any member it serves on", server.has("c"));
     let late = Server::start(serve, &folder, &source, &[])?;
-    let told = until("that nothing can be read", || {
+    let told = wait_until("that nothing can be read", || {
         Some(late.page("/ready")).filter(|it| it.1.contains("etcd: "))
     })?;
     claims.that("a server that starts then is not ready, and says why", told.0 == 503);
@@ -239,7 +241,7 @@ fn killed(serve: &Path, claims: &mut Claims) -> Result<()> {
 }
 
 /// A store that forgot its past while nobody watched, and one that was set up anew.
-fn forgotten(serve: &Path, claims: &mut Claims) -> Result<()> {
+fn check_forgotten_source(serve: &Path, claims: &mut Claims) -> Result<()> {
     let folder = folder("forgotten")?;
     let mut etcd = Etcd::start(&folder, 1, "http", &[], &[])?;
     etcd.put("fleet/a.yaml", &cluster("a", 1))?;
@@ -250,7 +252,7 @@ fn forgotten(serve: &Path, claims: &mut Claims) -> Result<()> {
     // Elsewhere, it changes and forgets.
     let known = etcd.move_to(0, free_port()?);
     etcd.begin(0)?;
-    until("etcd serves", || etcd.put("fleet/b.yaml", &cluster("b", 1)).ok())?;
+    wait_until("etcd serves", || etcd.put("fleet/b.yaml", &cluster("b", 1)).ok())?;
     etcd.control(&["del", "fleet/gone.yaml"], "")?;
     etcd.put("fleet/c.yaml", &cluster("c", 1))?;
     let text = etcd.control(&["endpoint", "status", "-w", "json"], "")?;
@@ -268,7 +270,7 @@ fn forgotten(serve: &Path, claims: &mut Claims) -> Result<()> {
     etcd.kill(0)?;
     drop(std::fs::remove_dir_all(folder.join("m0")));
     etcd.begin(0)?;
-    until("etcd serves", || etcd.put("fleet/d.yaml", &cluster("d", 1)).ok())?;
+    wait_until("etcd serves", || etcd.put("fleet/d.yaml", &cluster("d", 1)).ok())?;
     server.until_has("d")?;
     claims.that("a store that begins anew is read anew", !server.has("c"));
     Ok(())
@@ -314,7 +316,7 @@ impl Certificates<'_> {
 
 /// A store that asks for a certificate and a password; then servers that ask for a certificate,
 /// with clients that have one and clients that have none.
-fn secured(serve: &Path, claims: &mut Claims) -> Result<()> {
+fn check_secured_source(serve: &Path, claims: &mut Claims) -> Result<()> {
     let folder = folder("secured")?;
     let certificates = Certificates::make(&folder)?;
     let (ca, other) = (certificates.at("ca.pem"), certificates.at("other.pem"));
@@ -362,7 +364,7 @@ fn secured(serve: &Path, claims: &mut Claims) -> Result<()> {
     ];
     for (how, flags) in refused {
         let server = Server::start(serve, &folder, &source, &flags)?;
-        let told = until("why nothing is read", || {
+        let told = wait_until("why nothing is read", || {
             Some(server.page("/ready")).filter(|it| it.1.contains("etcd: "))
         })?;
         let why = told.1.lines().find(|it| it.starts_with("etcd: ")).unwrap_or_default();
@@ -391,12 +393,12 @@ fn secured(serve: &Path, claims: &mut Claims) -> Result<()> {
     claims.that("clients with a certificate are served", with);
     let without = got["stream without"] == "refused" && got["poll without"] == "refused";
     claims.that("clients without one are refused", without);
-    envoy_moves(&folder, &etcd, servers, claims)
+    check_moving_envoy(&folder, &etcd, servers, claims)
 }
 
 /// A real Envoy, over TLS and with a certificate, loses its server: from the other one it takes
 /// nothing that it has, and then what is new.
-fn envoy_moves(
+fn check_moving_envoy(
     folder: &Path,
     etcd: &Etcd,
     servers: [Server; 2],
@@ -446,17 +448,17 @@ fn envoy_moves(
         let (_, text) = server.page("/clients");
         text.contains("\"moves\"") && text.contains("\"acked\"")
     };
-    until("Envoy has its clusters", || (changes()? == [3, 0, 0]).then_some(()))?;
+    wait_until("Envoy has its clusters", || (changes()? == [3, 0, 0]).then_some(()))?;
     let [first, second] = servers;
     let (left, right) = if is_at(&first) { (first, second) } else { (second, first) };
     drop(left);
-    until("Envoy found the other server", || is_at(&right).then_some(()))?;
+    wait_until("Envoy found the other server", || is_at(&right).then_some(()))?;
     std::thread::sleep(Duration::from_secs(1));
     let now = changes();
     println!("sources: Envoy {} added, changed and removed after it moved: {now:?}", envoy.version);
     claims.that("it took nothing again", now == Some(vec![3, 0, 0]));
     etcd.put("fleet/c.yaml", &cluster("c", 1))?;
-    let taken = until("the change", || (changes()? == [4, 0, 0]).then_some(()));
+    let taken = wait_until("the change", || (changes()? == [4, 0, 0]).then_some(()));
     claims.that("and then what is new", taken.is_ok());
     Ok(())
 }

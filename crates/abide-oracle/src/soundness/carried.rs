@@ -14,7 +14,7 @@ use fastrand::Rng;
 
 use super::carrying::{Outcome, Subject, carry_random};
 use super::homes::write_homes;
-use super::parallel;
+use super::run_in_parallel;
 
 /// The tree that has both majors.
 const API: &str = "envoy-head";
@@ -28,7 +28,7 @@ pub(crate) fn try_carrying(count: u64, seed: u64) -> Result<bool> {
         return Ok(true);
     }
     let none = ExternalPaths::default();
-    let archives = corpora::archives(&none)?;
+    let archives = corpora::unpack_archives(&none)?;
     let Some(api) = archives.iter().find(|it| it.name == API) else {
         println!("SKIPPED: carrying: there is no tree `{API}`");
         return Ok(true);
@@ -51,7 +51,7 @@ pub(crate) fn try_carrying(count: u64, seed: u64) -> Result<bool> {
         comes_back: false,
     };
     let carried = AtomicU64::new(0);
-    let failures = parallel(count, |id| {
+    let failures = run_in_parallel(count, |id| {
         let mut random = Rng::with_seed(seed ^ id.rotate_left(32));
         match carry_random(&subject, &mut random) {
             Ok(Outcome::Refused) => None,
@@ -78,7 +78,7 @@ fn link(api: &Corpus) -> Result<Tree> {
     let mut files = Vec::new();
     for root in api.roots() {
         let imported = root != api.root;
-        for path in corpora::proto_files(root)? {
+        for path in corpora::list_proto_files(root)? {
             let text = fs::read(root.join(&path))?;
             let path: Arc<str> = path.into();
             let (display, text) = (Arc::clone(&path), text.into());

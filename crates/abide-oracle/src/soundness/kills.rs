@@ -11,7 +11,7 @@ use fastrand::Rng;
 
 use self::writers::{Contents, WRITERS, contents};
 use super::laws::report;
-use super::parallel;
+use super::run_in_parallel;
 
 #[path = "../../../abide-cli/tests/writers/mod.rs"]
 mod writers;
@@ -42,8 +42,8 @@ pub(crate) fn try_kills(count: u64, seed: u64, abide: Option<&Path>) -> Result<b
     }
     let abide = programs::abide(abide)?;
     let known: Vec<Undisturbed> =
-        WRITERS.iter().map(|it| undisturbed(&abide, it)).collect::<Result<_>>()?;
-    let failures = parallel(count, |id| {
+        WRITERS.iter().map(|it| measure_undisturbed_run(&abide, it)).collect::<Result<_>>()?;
+    let failures = run_in_parallel(count, |id| {
         let mut rng = Rng::with_seed(seed ^ id.rotate_left(32));
         let number = rng.usize(..WRITERS.len());
         let (writer, known) = (&WRITERS[number], &known[number]);
@@ -54,7 +54,7 @@ pub(crate) fn try_kills(count: u64, seed: u64, abide: Option<&Path>) -> Result<b
         let at = format!("`abide {}`, {call}:{end}", writer.args.join(" "));
         let folder = writer.prepared(&abide);
         if let Err(error) =
-            traced(&abide, folder.path(), writer.args, call, &format!("{call}:{end}"))
+            run_under_strace(&abide, folder.path(), writer.args, call, &format!("{call}:{end}"))
         {
             return Some(format!("{at}: {error}"));
         }
@@ -64,14 +64,15 @@ pub(crate) fn try_kills(count: u64, seed: u64, abide: Option<&Path>) -> Result<b
             Err(error) => return Some(format!("{at}: {error}")),
         };
         let now = contents(folder.path());
-        (now != known.result).then(|| format!("{at}: {said}{}", differences(&known.result, &now)))
+        (now != known.result)
+            .then(|| format!("{at}: {said}{}", describe_differences(&known.result, &now)))
     })?;
     Ok(report("kills", seed, count, "runs ended and repeated", &failures))
 }
 
-fn undisturbed(abide: &Path, writer: &writers::Writer) -> Result<Undisturbed> {
+fn measure_undisturbed_run(abide: &Path, writer: &writers::Writer) -> Result<Undisturbed> {
     let folder = writer.prepared(abide);
-    let log = traced(abide, folder.path(), writer.args, &CALLS.join(","), "")?;
+    let log = run_under_strace(abide, folder.path(), writer.args, &CALLS.join(","), "")?;
     let mut calls = BTreeMap::new();
     for call in CALLS {
         let made = log.lines().filter(|it| it.contains(&format!(" {call}("))).count() as u64;
@@ -83,7 +84,13 @@ fn undisturbed(abide: &Path, writer: &writers::Writer) -> Result<Undisturbed> {
 }
 
 /// Runs a command under strace, which may interfere with it. Returns the system calls.
-fn traced(abide: &Path, folder: &Path, args: &[&str], calls: &str, inject: &str) -> Result<String> {
+fn run_under_strace(
+    abide: &Path,
+    folder: &Path,
+    args: &[&str],
+    calls: &str,
+    inject: &str,
+) -> Result<String> {
     let beside = tempfile::tempdir()?;
     let log = beside.path().join("calls");
     let mut strace = Command::new("strace");
@@ -98,7 +105,7 @@ fn traced(abide: &Path, folder: &Path, args: &[&str], calls: &str, inject: &str)
 }
 
 /// The files that are not what they should be.
-fn differences(wanted: &Contents, found: &Contents) -> String {
+fn describe_differences(wanted: &Contents, found: &Contents) -> String {
     let all = wanted.iter().chain(found).map(|it| it.0);
     let mut differing: Vec<&str> =
         all.filter(|it| wanted.get(*it) != found.get(*it)).map(String::as_str).collect();

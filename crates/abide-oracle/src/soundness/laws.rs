@@ -10,7 +10,7 @@ use self::damage::Damages;
 use self::fixable::try_fixes as fix_tree;
 use self::lost_symbols::try_symbols as compare_symbols;
 use self::placements::{Layout, placed, violation};
-use super::{parallel, schemas};
+use super::{run_in_parallel, schemas};
 
 #[path = "../../../abide-lint/tests/damage/mod.rs"]
 mod damage;
@@ -29,7 +29,7 @@ const LAYOUTS: [(&str, Layout); 2] = [
 
 /// Lays out this many files with comments and options at any place; true if each says the same.
 pub(crate) fn try_placements(count: u64, seed: u64) -> Result<bool> {
-    let failures = parallel(count, |id| {
+    let failures = run_in_parallel(count, |id| {
         let text = placed(&mut Rng::with_seed(seed ^ id.rotate_left(32)));
         LAYOUTS.into_iter().find_map(|(name, layout)| {
             let why = violation(&text, layout)?;
@@ -42,7 +42,7 @@ pub(crate) fn try_placements(count: u64, seed: u64) -> Result<bool> {
 /// Fixes this many trees; true if each fix stood or fell by itself.
 pub(crate) fn try_fixes(count: u64, seed: u64) -> Result<bool> {
     let [fixed, refused] = [AtomicUsize::new(0), AtomicUsize::new(0)];
-    let failures = parallel(count, |id| {
+    let failures = run_in_parallel(count, |id| {
         let tried = match fix_tree(&mut Rng::with_seed(seed ^ id.rotate_left(32))) {
             Ok(tried) => tried,
             Err(why) => return Some(why),
@@ -60,7 +60,7 @@ pub(crate) fn try_fixes(count: u64, seed: u64) -> Result<bool> {
 pub(crate) fn try_damages(count: u64, seed: u64) -> Result<bool> {
     let damages = Damages::read(&workspace()?.join("testdata"));
     let broken = AtomicUsize::new(0);
-    let failures = parallel(count, |id| {
+    let failures = run_in_parallel(count, |id| {
         let parses = match damages.try_one(&mut Rng::with_seed(seed ^ id.rotate_left(32))) {
             Ok(parses) => parses,
             Err(why) => return Some(why),
@@ -75,7 +75,7 @@ pub(crate) fn try_damages(count: u64, seed: u64) -> Result<bool> {
 /// Compares this many pairs of trees; true if what generated code loses was always found.
 pub(crate) fn try_symbols(count: u64, seed: u64) -> Result<bool> {
     let losing = AtomicUsize::new(0);
-    let failures = parallel(count, |id| {
+    let failures = run_in_parallel(count, |id| {
         match compare_symbols(&mut Rng::with_seed(seed ^ id.rotate_left(32))) {
             Ok(languages) => {
                 losing.fetch_add(languages, Ordering::Relaxed);

@@ -5,7 +5,7 @@ use std::panic::catch_unwind;
 use abide_harness::Result;
 
 use crate::laws::report;
-use crate::parallel;
+use crate::run_in_parallel;
 use crate::sequences::lives::live;
 
 /// Plays this many lives, each in both variants of the protocol; true if no client lost anything.
@@ -13,7 +13,7 @@ pub(crate) fn try_lives(count: u64, seed: u64) -> Result<bool> {
     if count == 0 {
         return Ok(true);
     }
-    let failures = parallel(count, |id| {
+    let failures = run_in_parallel(count, |id| {
         let life = seed.wrapping_mul(1 << 32) ^ (id / 2);
         let ended = catch_unwind(|| live(life, id % 2 == 0));
         ended.err().map(|why| match why.downcast::<String>() {

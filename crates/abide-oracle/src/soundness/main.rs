@@ -115,7 +115,10 @@ fn try_laws(arguments: &Arguments) -> Result<bool> {
 const VALUES: usize = 12;
 
 /// Runs a check for each number below `count`, on all threads. Returns what the failures say.
-fn parallel(count: u64, check: impl Fn(u64) -> Option<String> + Sync) -> Result<Vec<String>> {
+fn run_in_parallel(
+    count: u64,
+    check: impl Fn(u64) -> Option<String> + Sync,
+) -> Result<Vec<String>> {
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let check = &check;
     let failures = std::thread::scope(|scope| {
@@ -139,7 +142,9 @@ fn try_pairs(pairs: u64, first: u64, seed: u64) -> Result<bool> {
     let outcomes: Vec<std::result::Result<Tally, String>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..workers as u64)
             .map(|worker| {
-                scope.spawn(move || work(seed, share(worker)).map_err(|error| error.to_string()))
+                scope.spawn(move || {
+                    judge_pairs(seed, share(worker)).map_err(|error| error.to_string())
+                })
             })
             .collect();
         threads
@@ -161,10 +166,10 @@ fn try_pairs(pairs: u64, first: u64, seed: u64) -> Result<bool> {
     for failure in &total.failures {
         println!("{failure}");
         if let Some(id) = failure["pair"].as_u64() {
-            let (old, new) = pair(seed, id);
+            let (old, new) = generate_pair(seed, id);
             match pairs {
-                1 => print!("{}{}", text(&old), text(&new)),
-                _ => print!("{}", changed_lines(&text(&old), &text(&new))),
+                1 => print!("{}{}", print_schema(&old), print_schema(&new)),
+                _ => print!("{}", list_changed_lines(&print_schema(&old), &print_schema(&new))),
             }
         }
     }
@@ -188,13 +193,13 @@ fn try_pairs(pairs: u64, first: u64, seed: u64) -> Result<bool> {
 }
 
 /// All files of a schema, one after the other.
-fn text(schema: &Schema) -> String {
+fn print_schema(schema: &Schema) -> String {
     let files = schema.files().into_iter();
     files.map(|(path, text)| format!("// {path}\n{text}")).collect()
 }
 
 /// The lines that only one of two texts has.
-fn changed_lines(old: &str, new: &str) -> String {
+fn list_changed_lines(old: &str, new: &str) -> String {
     let without = |text: &str, other: &str, mark: &str| -> String {
         let lines = text.lines().filter(|line| !other.lines().any(|it| it == *line));
         lines.map(|line| format!("{mark} {line}\n")).collect()
@@ -211,7 +216,7 @@ struct Tally {
 }
 
 /// The pair with this number; always the same for a seed.
-fn pair(seed: u64, id: u64) -> (Schema, Schema) {
+fn generate_pair(seed: u64, id: u64) -> (Schema, Schema) {
     let mut rng = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9).wrapping_add(id));
     let old = Schema::random(&mut rng);
     let mut new = old.edited(&mut rng);
@@ -221,8 +226,8 @@ fn pair(seed: u64, id: u64) -> (Schema, Schema) {
     (old, new)
 }
 
-fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Tally> {
-    let mut reader = reader()?;
+fn judge_pairs(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Tally> {
+    let mut reader = start_reader()?;
     let mut input = reader.stdin.take().ok_or("the reader has no input")?;
     let output = BufReader::new(reader.stdout.take().ok_or("the reader has no output")?);
     // It writes output while it still reads input.
@@ -233,14 +238,14 @@ fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Tally> {
     let mut outcome = Tally::default();
     for id in ids {
         outcome.edits += 1;
-        let (old, new) = pair(seed, id);
+        let (old, new) = generate_pair(seed, id);
         if !old.has_clear_extensions() || !new.has_clear_extensions() {
             continue;
         }
         let (old, new) = (link(&old), link(&new));
         let sound = |tree: &Tree| !tree.problems().iter().any(|it| it.kind.is_error());
         if sound(&old) && sound(&new) {
-            let line = judged(seed, id, &old, &new, &policy, &mut outcome);
+            let line = judge_pair(seed, id, &old, &new, &policy, &mut outcome);
             writeln!(input, "{line}")?;
         }
     }
@@ -261,7 +266,7 @@ fn work(seed: u64, ids: impl Iterator<Item = u64>) -> Result<Tally> {
     Ok(outcome)
 }
 
-fn reader() -> Result<Child> {
+fn start_reader() -> Result<Child> {
     let script = workspace()?.join("crates/abide-oracle/src/soundness/reader.py");
     let mut python = Command::new("python3");
     python.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -280,7 +285,7 @@ fn link(schema: &Schema) -> Tree {
 
 /// The input of the reader for a pair: both schemas, the verdict, values and
 /// witnesses.
-fn judged(
+fn judge_pair(
     seed: u64,
     id: u64,
     old: &Tree,
@@ -332,7 +337,7 @@ fn judged(
                 Direction::Backward => (old, before, after),
                 Direction::Forward => (new, after, before),
             };
-            if let Some(value) = values::message(&mut rng, tree, wrote.id, 0) {
+            if let Some(value) = values::generate_message(&mut rng, tree, wrote.id, 0) {
                 let bytes = BASE64.encode(Codec::new(tree).encode(&value));
                 let names = (wrote.full_name(), reads.full_name());
                 let surfaces: Vec<&str> = surfaces.iter().map(|it| it.name()).collect();

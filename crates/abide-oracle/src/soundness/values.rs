@@ -1,6 +1,6 @@
 //! Random values of a message type.
 
-use abide_change::entries;
+use abide_change::find_map_entries;
 use abide_schema::value::{Entry, Message, Value};
 use abide_schema::{Cardinality, Field, File, MessageId, Openness, Presence, Scalar, Tree, Type};
 use fastrand::Rng;
@@ -9,14 +9,19 @@ const DEPTH: u32 = 3;
 
 /// A random value with all required fields; `None` if required fields nest without
 /// an end.
-pub(crate) fn message(rng: &mut Rng, tree: &Tree, ty: MessageId, depth: u32) -> Option<Message> {
+pub(crate) fn generate_message(
+    rng: &mut Rng,
+    tree: &Tree,
+    ty: MessageId,
+    depth: u32,
+) -> Option<Message> {
     let mut message = Message::new(ty);
     let mut taken = Vec::new();
     let extensions = tree.files().flat_map(File::all_fields).filter(|it| it.is_extension());
     let extensions = extensions.filter(|it| it.extendee().is_some_and(|it| it.id == ty));
     for field in tree.message(ty).fields().chain(extensions) {
         let required = field.presence() == Presence::LegacyRequired;
-        let held = entries(field).map_or(field, |[_, value]| value);
+        let held = find_map_entries(field).map_or(field, |[_, value]| value);
         let deep = depth >= DEPTH && matches!(held.ty(), Type::Message(_));
         if !required && (deep || rng.u8(..10) < 4) {
             continue;
@@ -36,7 +41,7 @@ pub(crate) fn message(rng: &mut Rng, tree: &Tree, ty: MessageId, depth: u32) -> 
         };
         let mut keys = Vec::new();
         for _ in 0..count {
-            let Some(value) = value(rng, tree, field, depth) else {
+            let Some(value) = generate_value(rng, tree, field, depth) else {
                 if required {
                     return None;
                 } else {
@@ -57,9 +62,9 @@ pub(crate) fn message(rng: &mut Rng, tree: &Tree, ty: MessageId, depth: u32) -> 
     Some(message)
 }
 
-fn value(rng: &mut Rng, tree: &Tree, field: Field<'_>, depth: u32) -> Option<Value> {
+fn generate_value(rng: &mut Rng, tree: &Tree, field: Field<'_>, depth: u32) -> Option<Value> {
     Some(match field.ty() {
-        Type::Scalar(scalar) => self::scalar(rng, scalar),
+        Type::Scalar(scalar) => self::generate_scalar(rng, scalar),
         Type::Enum(id) => {
             let item = tree.enumeration(id);
             let known: Vec<i32> = item.values().map(|value| value.number()).collect();
@@ -71,17 +76,17 @@ fn value(rng: &mut Rng, tree: &Tree, field: Field<'_>, depth: u32) -> Option<Val
         Type::Message(id) if field.is_map() => {
             let mut entry = Message::new(id);
             for part in tree.message(id).fields() {
-                let value = value(rng, tree, part, depth + 1)?;
+                let value = generate_value(rng, tree, part, depth + 1)?;
                 entry.entries.push(Entry::new(part.id, value));
             }
             Value::Message(Box::new(entry))
         }
-        Type::Message(id) => Value::Message(Box::new(message(rng, tree, id, depth + 1)?)),
+        Type::Message(id) => Value::Message(Box::new(generate_message(rng, tree, id, depth + 1)?)),
         Type::Unresolved => return None,
     })
 }
 
-fn scalar(rng: &mut Rng, scalar: Scalar) -> Value {
+fn generate_scalar(rng: &mut Rng, scalar: Scalar) -> Value {
     let edge = rng.u8(..4) == 0;
     match scalar {
         Scalar::Bool => Value::Bool(rng.bool()),

@@ -39,7 +39,7 @@ impl FileDecl {
         path: [u32; 2],
     ) -> Vec<Comment> {
         if let FileOrigin::Descriptor(locations) = &self.origin {
-            let found = locations.find_comments_below(node, &path);
+            let found = locations.read_comments_at(node, &path);
             return found.leading.into_iter().chain(found.trailing).collect();
         }
         let Some(ast) = self.ast() else { return Vec::new() };

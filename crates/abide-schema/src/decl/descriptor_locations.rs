@@ -144,12 +144,12 @@ impl DescriptorLocations {
 
     /// The comments of an element.
     pub(crate) fn find_comments(&self, node: Node) -> AttachedComments {
-        self.find_comments_below(node, &[])
+        self.read_comments_at(node, &[])
     }
 
     /// The comments of the location with this path below an element, or below the file for
     /// [`Node::NONE`].
-    pub(crate) fn find_comments_below(&self, node: Node, path: &[u32]) -> AttachedComments {
+    pub(crate) fn read_comments_at(&self, node: Node, path: &[u32]) -> AttachedComments {
         let index = self.index();
         let path = [&self.path(node), path].concat();
         let location = index.find(&path).and_then(|at| index.locations.get(at as usize));

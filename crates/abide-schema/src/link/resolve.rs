@@ -37,8 +37,8 @@ impl NameResolver<'_> {
     /// The scopes a name is looked up in, from the innermost to the root.
     pub(crate) fn iter_scopes(&self, file: FileId, parent: Parent) -> impl Iterator<Item = Scope> {
         let decl = &self.files[file.0 as usize];
-        let messages = std::iter::successors(enclosing_message(parent), |&index| {
-            enclosing_message(decl.messages[index as usize].parent)
+        let messages = std::iter::successors(find_enclosing_message(parent), |&index| {
+            find_enclosing_message(decl.messages[index as usize].parent)
         });
         let packages = self.symbols.with_prefixes(self.nodes[file.0 as usize]);
         messages
@@ -339,7 +339,7 @@ impl NameResolver<'_> {
     }
 }
 
-fn enclosing_message(parent: Parent) -> Option<u32> {
+fn find_enclosing_message(parent: Parent) -> Option<u32> {
     match parent {
         Parent::Message(index) => Some(index),
         Parent::File => None,

@@ -184,7 +184,7 @@ impl OpenSource for Revision {
         Some(self.repository.to_thread_local().common_dir().to_owned())
     }
 
-    fn committed(&self) -> Option<i64> {
+    fn read_commit_time(&self) -> Option<i64> {
         let repo = self.repository.to_thread_local();
         timeline::read_date(&repo.find_commit(self.commit?).ok()?.data)
     }

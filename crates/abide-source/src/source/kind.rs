@@ -135,7 +135,7 @@ pub(super) trait OpenSource: Send + Sync {
     }
 
     /// The time of its commit, in seconds since 1970, if it is one.
-    fn committed(&self) -> Option<i64> {
+    fn read_commit_time(&self) -> Option<i64> {
         None
     }
 

@@ -5,7 +5,7 @@ use abide_schema::{Cardinality, Element, Field, Message, Tree};
 
 use crate::cel::{CelType, CelValue, Library, Outcome, PatternCache, Program};
 use crate::limits::{DialectLimits, FieldLimits};
-use crate::sets::{Acceptance, Dialect, Pattern, StringFormat, regular_format};
+use crate::sets::{Acceptance, Dialect, Pattern, StringFormat, find_regular_format};
 
 /// The values of a field that an expression is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -312,7 +312,7 @@ fn call_validation_function<'v>(
             value.is_infinite() && (*sign == 0 || (*sign > 0) == (*value > 0.0))
         }
         ("isEmail", [String(text)]) => {
-            let pattern = regular_format(Dialect::Buf, "email").and_then(Pattern::new);
+            let pattern = find_regular_format(Dialect::Buf, "email").and_then(Pattern::new);
             pattern?.is_match(text.as_bytes())
         }
         ("isHostname", [String(text)]) => has(StringFormat::Hostname, text),

@@ -9,7 +9,7 @@ use super::field_limits::{DialectLimits, FieldLimits, ListLimits, ValueLimits, V
 use crate::annotations::{Facet, Literal};
 use crate::sets::{
     Dialect, LengthRange, NumberKind, NumberSet, PatternExpression, StringFormat, StringSet,
-    escaped, from_re2, header_format, regular_format, size_format,
+    escape_bytes, find_header_format, find_regular_format, find_size_format, from_re2,
 };
 
 impl<'t> FieldLimits<'t> {
@@ -45,7 +45,7 @@ impl DialectLimits {
         };
         let own = at("");
         let flag = |key: &str| own.iter().any(|facet| facet.key() == key && facet.flag());
-        let named = |names: &[&str]| named(&own, names);
+        let named = |names: &[&str]| has_facet_named(&own, names);
         // protoc-gen-validate only checks a member of a oneof if it is set.
         let required = flag("required") && !(dialect == Dialect::Pgv && field.oneof().is_some());
         let cardinality = field.cardinality();
@@ -112,7 +112,7 @@ impl DialectLimits {
 }
 
 /// Returns true if a facet `ignore` has one of the names.
-fn named(facets: &[&Facet], names: &[&str]) -> bool {
+fn has_facet_named(facets: &[&Facet], names: &[&str]) -> bool {
     facets.iter().filter(|facet| facet.key() == "ignore").any(|facet| {
         matches!(facet.literals.last(), Some(Literal::Name(name)) if names.contains(&name.as_str()))
     })
@@ -204,8 +204,8 @@ impl ValueLimits {
         let mut values = ValueLimits {
             dialect,
             single,
-            skip: flag("skip") || flag("skipped") || named(facets, &["IGNORE_ALWAYS"]),
-            zero_passes: scalar && (flag("ignore_empty") || named(facets, &zero)),
+            skip: flag("skip") || flag("skipped") || has_facet_named(facets, &["IGNORE_ALWAYS"]),
+            zero_passes: scalar && (flag("ignore_empty") || has_facet_named(facets, &zero)),
             set: ValueSet::All,
             opaque: BTreeSet::new(),
         };
@@ -341,7 +341,7 @@ impl ValueLimits {
             let listed = || facet.literals.iter().filter_map(bytes).collect::<BTreeSet<_>>();
             let last = facet.literals.last();
             let affix = |before: &str, after: &str| {
-                let literal = escaped(&last.and_then(bytes).unwrap_or_default());
+                let literal = escape_bytes(&last.and_then(bytes).unwrap_or_default());
                 Some(format!("{before}{literal}{after}"))
             };
             let said = || format!("{key} {}", facet.text());
@@ -402,7 +402,7 @@ impl ValueLimits {
                         Some(Literal::Name(name)) => name.as_str(),
                         _ => "",
                     };
-                    if let Some(expression) = header_format(self.dialect, name, strict) {
+                    if let Some(expression) = find_header_format(self.dialect, name, strict) {
                         let expression = Some(expression.to_owned());
                         strings.expressions.push(PatternExpression::new(said(), expression, true));
                     }
@@ -410,8 +410,11 @@ impl ValueLimits {
                 ("strict", _) => {}
                 _ if last == Some(&Literal::Bool(false)) => {}
                 _ => {
-                    let regular =
-                        if text { regular_format(self.dialect, key) } else { size_format(key) };
+                    let regular = if text {
+                        find_regular_format(self.dialect, key)
+                    } else {
+                        find_size_format(key)
+                    };
                     let format = StringFormat::named(self.dialect, key).filter(|_| text);
                     match (regular, format) {
                         (Some(expression), _) => {

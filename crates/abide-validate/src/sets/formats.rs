@@ -39,7 +39,7 @@ const IPV4: &str = concat!(
 );
 
 /// The regular expression of a format, if it has one.
-pub(crate) fn regular_format(dialect: Dialect, key: &str) -> Option<&'static str> {
+pub(crate) fn find_regular_format(dialect: Dialect, key: &str) -> Option<&'static str> {
     Some(match key {
         "email" if dialect == Dialect::Buf => EMAIL,
         "ipv4" => IPV4,
@@ -55,7 +55,11 @@ pub(crate) fn regular_format(dialect: Dialect, key: &str) -> Option<&'static str
 }
 
 /// The regular expression of `well_known_regex`.
-pub(crate) fn header_format(dialect: Dialect, name: &str, strict: bool) -> Option<&'static str> {
+pub(crate) fn find_header_format(
+    dialect: Dialect,
+    name: &str,
+    strict: bool,
+) -> Option<&'static str> {
     let name = name.strip_prefix("KNOWN_REGEX_").unwrap_or(name);
     Some(match (name, strict, dialect) {
         ("HTTP_HEADER_NAME", true, _) => r"\A:?[0-9a-zA-Z!#$%\&'*+,\-.^_|\~`]+\z",
@@ -67,7 +71,7 @@ pub(crate) fn header_format(dialect: Dialect, name: &str, strict: bool) -> Optio
 }
 
 /// The expressions for the formats of `bytes`, which fix the number of bytes.
-pub(crate) fn size_format(key: &str) -> Option<&'static str> {
+pub(crate) fn find_size_format(key: &str) -> Option<&'static str> {
     Some(match key {
         "ip" => r"(?s-u)\A(?:.{4}|.{16})\z",
         "ipv4" => r"(?s-u)\A.{4}\z",
@@ -187,33 +191,37 @@ impl StringFormat {
                         && !local.starts_with('.')
                         && !local.ends_with('.')
                         && !local.contains("..")
-                        && hostname(host, false)
+                        && is_hostname(host, false)
                 });
                 if !plain && text.contains('@') {
                     return Acceptance::Unknown("whether this is an email address".to_owned());
                 }
                 plain
             }
-            StringFormat::Hostname => hostname(text, true),
-            StringFormat::LooseHostname => hostname(text, false),
-            StringFormat::Ip => ipv4(text).is_some() || ipv6(dialect, text).is_some(),
-            StringFormat::Ipv6 => ipv6(dialect, text).is_some(),
+            StringFormat::Hostname => is_hostname(text, true),
+            StringFormat::LooseHostname => is_hostname(text, false),
+            StringFormat::Ip => parse_ipv4(text).is_some() || parse_ipv6(dialect, text).is_some(),
+            StringFormat::Ipv6 => parse_ipv6(dialect, text).is_some(),
             StringFormat::Address => {
-                hostname(text, true) || ipv4(text).is_some() || ipv6(dialect, text).is_some()
+                is_hostname(text, true)
+                    || parse_ipv4(text).is_some()
+                    || parse_ipv6(dialect, text).is_some()
             }
             StringFormat::LooseAddress => {
-                hostname(text, false) || ipv4(text).is_some() || ipv6(dialect, text).is_some()
+                is_hostname(text, false)
+                    || parse_ipv4(text).is_some()
+                    || parse_ipv6(dialect, text).is_some()
             }
             // url.Parse of Go takes more than the RFC does.
             StringFormat::Uri | StringFormat::UriRef
-                if dialect == Dialect::Pgv && !uri(text, self == StringFormat::UriRef) =>
+                if dialect == Dialect::Pgv && !is_uri(text, self == StringFormat::UriRef) =>
             {
                 return Acceptance::Unknown("whether this is a URI".to_owned());
             }
-            StringFormat::Uri => uri(text, false),
-            StringFormat::UriRef => uri(text, true),
-            StringFormat::Prefix { version, network } => prefix(version, network, text),
-            StringFormat::HostAndPort => host_and_port(text),
+            StringFormat::Uri => is_uri(text, false),
+            StringFormat::UriRef => is_uri(text, true),
+            StringFormat::Prefix { version, network } => is_ip_prefix(version, network, text),
+            StringFormat::HostAndPort => is_host_and_port(text),
         };
         Acceptance::when(said)
     }
@@ -221,7 +229,7 @@ impl StringFormat {
 
 /// Source: RFC 1034, section 3.5, and RFC 1123; a strict name does not end in
 /// a label of digits.
-fn hostname(text: &str, strict: bool) -> bool {
+fn is_hostname(text: &str, strict: bool) -> bool {
     if text.len() > 253 {
         return false;
     }
@@ -238,12 +246,12 @@ fn is_label(text: &str) -> bool {
         && text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-')
 }
 
-fn ipv4(text: &str) -> Option<u32> {
+fn parse_ipv4(text: &str) -> Option<u32> {
     text.parse::<std::net::Ipv4Addr>().ok().map(u32::from)
 }
 
 /// protovalidate allows a zone after `%`.
-fn ipv6(dialect: Dialect, text: &str) -> Option<u128> {
+fn parse_ipv6(dialect: Dialect, text: &str) -> Option<u128> {
     let address = match text.split_once('%') {
         Some((address, zone)) if dialect == Dialect::Buf => {
             (!zone.is_empty() && !zone.contains('\0')).then_some(address)?
@@ -253,14 +261,14 @@ fn ipv6(dialect: Dialect, text: &str) -> Option<u128> {
     address.parse::<std::net::Ipv6Addr>().ok().map(u128::from)
 }
 
-fn prefix(version: Option<u8>, network: bool, text: &str) -> bool {
+fn is_ip_prefix(version: Option<u8>, network: bool, text: &str) -> bool {
     let Some((address, length)) = text.rsplit_once('/') else { return false };
     let canonical = length == "0" || !length.starts_with('0');
     if !canonical || !length.bytes().all(|it| it.is_ascii_digit()) {
         return false;
     }
     let Ok(length) = length.parse::<u32>() else { return false };
-    let four = ipv4(address)
+    let four = parse_ipv4(address)
         .filter(|_| version != Some(6) && length <= 32)
         .is_some_and(|bits| !network || bits.checked_shl(length).unwrap_or(0) == 0);
     let six = || {
@@ -271,7 +279,7 @@ fn prefix(version: Option<u8>, network: bool, text: &str) -> bool {
     four || six()
 }
 
-fn host_and_port(text: &str) -> bool {
+fn is_host_and_port(text: &str) -> bool {
     let Some((host, port)) = text.rsplit_once(':') else { return false };
     let port = !port.is_empty()
         && port.bytes().all(|it| it.is_ascii_digit())
@@ -279,16 +287,16 @@ fn host_and_port(text: &str) -> bool {
         && port.parse::<u16>().is_ok();
     let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     port && match bracketed {
-        Some(address) => ipv6(Dialect::Buf, address).is_some(),
-        None => hostname(host, true) || ipv4(host).is_some(),
+        Some(address) => parse_ipv6(Dialect::Buf, address).is_some(),
+        None => is_hostname(host, true) || parse_ipv4(host).is_some(),
     }
 }
 
 /// Source: RFC 3986, appendix A.
-fn uri(text: &str, relative: bool) -> bool {
+fn is_uri(text: &str, relative: bool) -> bool {
     let (rest, fragment) = text.split_once('#').map_or((text, None), |(a, b)| (a, Some(b)));
     let (rest, query) = rest.split_once('?').map_or((rest, None), |(a, b)| (a, Some(b)));
-    if [fragment, query].into_iter().flatten().any(|it| !of_characters(it, ":@/?")) {
+    if [fragment, query].into_iter().flatten().any(|it| !has_only_characters(it, ":@/?")) {
         return false;
     }
     let scheme = rest.split_once(':').filter(|(scheme, _)| {
@@ -309,9 +317,9 @@ fn uri(text: &str, relative: bool) -> bool {
     match path.strip_prefix("//") {
         Some(rest) => {
             let end = rest.find('/').unwrap_or(rest.len());
-            authority(&rest[..end]) && of_characters(&rest[end..], ":@/")
+            is_authority(&rest[..end]) && has_only_characters(&rest[end..], ":@/")
         }
-        None => of_characters(path, ":@/"),
+        None => has_only_characters(path, ":@/"),
     }
 }
 
@@ -320,29 +328,29 @@ fn has_digits(text: &str) -> bool {
     text.bytes().all(|it| it.is_ascii_digit())
 }
 
-fn authority(text: &str) -> bool {
+fn is_authority(text: &str) -> bool {
     let host = match text.rsplit_once('@') {
-        Some((user, host)) if of_characters(user, ":") => host,
+        Some((user, host)) if has_only_characters(user, ":") => host,
         Some(_) => return false,
         None => text,
     };
     if let Some(literal) = host.strip_prefix('[') {
         let Some((literal, port)) = literal.split_once(']') else { return false };
         let port = port.is_empty() || port.strip_prefix(':').is_some_and(has_digits);
-        return port && ip_literal(literal);
+        return port && is_ip_literal(literal);
     }
     let (name, port) = host.split_once(':').unwrap_or((host, ""));
-    has_digits(port) && of_characters(name, "") && percent_is_utf8(name)
+    has_digits(port) && has_only_characters(name, "") && decodes_to_utf8(name)
 }
 
-fn ip_literal(text: &str) -> bool {
+fn is_ip_literal(text: &str) -> bool {
     if let Some(future) = text.strip_prefix(['v', 'V']) {
         return future.split_once('.').is_some_and(|(version, rest)| {
             !version.is_empty()
                 && version.bytes().all(|it| it.is_ascii_hexdigit())
                 && !rest.is_empty()
                 && !rest.contains('%')
-                && of_characters(rest, ":")
+                && has_only_characters(rest, ":")
         });
     }
     // RFC 6874: a zone follows an escaped percent sign.
@@ -352,13 +360,13 @@ fn ip_literal(text: &str) -> bool {
     };
     let zone = zone.is_none_or(|zone| {
         let plain = zone.bytes().all(|it| it.is_ascii_alphanumeric() || b"-._~%".contains(&it));
-        !zone.is_empty() && plain && of_characters(zone, "") && percent_is_utf8(zone)
+        !zone.is_empty() && plain && has_only_characters(zone, "") && decodes_to_utf8(zone)
     });
     zone && address.parse::<std::net::Ipv6Addr>().is_ok()
 }
 
 /// Unreserved characters, sub-delimiters, percent escapes and `more`.
-fn of_characters(text: &str, more: &str) -> bool {
+fn has_only_characters(text: &str, more: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -381,7 +389,7 @@ fn of_characters(text: &str, more: &str) -> bool {
 }
 
 /// The escapes of a registered name are UTF-8. Source: RFC 3986, section 3.2.2.
-fn percent_is_utf8(text: &str) -> bool {
+fn decodes_to_utf8(text: &str) -> bool {
     let mut decoded = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((&byte, tail)) = rest.split_first() {

@@ -217,7 +217,7 @@ impl<'p> ProductAutomaton<'p> {
         let config = start::Config::new().anchored(Anchored::No);
         let starts = automata.iter().map(|(it, _)| Some(it.start_state(&config).ok()?.as_usize()));
         let starts = starts.collect::<Option<Vec<usize>>>()?;
-        let alphabet = alphabet(automata);
+        let alphabet = collect_alphabet(automata);
         let mut product = ProductAutomaton {
             automata,
             alphabet,
@@ -296,7 +296,7 @@ fn accepts(automaton: &dense::DFA<Vec<u32>>, state: usize) -> bool {
 
 /// One byte for each group of bytes that all automata treat the same: the most
 /// readable one.
-fn alphabet(automata: &[(&dense::DFA<Vec<u32>>, bool)]) -> Vec<u8> {
+fn collect_alphabet(automata: &[(&dense::DFA<Vec<u32>>, bool)]) -> Vec<u8> {
     let nice = |byte: &u8| match byte {
         b'a'..=b'z' => 0,
         b'0'..=b'9' => 1,
@@ -385,13 +385,13 @@ fn search(
 }
 
 /// An expression that matches exactly these texts.
-pub(crate) fn literals<'l>(texts: impl IntoIterator<Item = &'l [u8]>) -> String {
-    let texts: Vec<String> = texts.into_iter().map(escaped).collect();
+pub(crate) fn join_literals<'l>(texts: impl IntoIterator<Item = &'l [u8]>) -> String {
+    let texts: Vec<String> = texts.into_iter().map(escape_bytes).collect();
     format!(r"\A(?:{})\z", texts.join("|"))
 }
 
 /// An expression for exactly these bytes.
-pub(crate) fn escaped(bytes: &[u8]) -> String {
+pub(crate) fn escape_bytes(bytes: &[u8]) -> String {
     let mut out = String::from("(?-u:");
     for byte in bytes {
         out.push_str(&format!(r"\x{byte:02X}"));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::acceptance::Acceptance;
 use super::dialect::Dialect;
 use super::formats::StringFormat;
-use super::pattern::{LengthRange, Pattern, TextSearch, literals};
+use super::pattern::{LengthRange, Pattern, TextSearch, join_literals};
 
 /// An expression that must match, or must not.
 #[derive(Clone, Debug)]
@@ -102,7 +102,7 @@ impl StringSet {
 
     /// A list as a language, to search among the texts of others.
     pub(crate) fn list_expression(texts: &BTreeSet<Vec<u8>>, wanted: bool) -> PatternExpression {
-        let expression = literals(texts.iter().map(Vec::as_slice));
+        let expression = join_literals(texts.iter().map(Vec::as_slice));
         PatternExpression::new("a list", Some(expression), wanted)
     }
 }

@@ -9,7 +9,7 @@ use crate::kind::{Kind, Types};
 use crate::resource::Reference;
 
 /// The resources that a value refers to, with what is in each Any of it.
-pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<Reference> {
+pub(super) fn collect_references(types: &Types, tree: &Tree, message: &Message) -> Vec<Reference> {
     let mut found = Vec::new();
     walk(tree, message, Span::default(), &mut |visit| {
         let Item::Message(message) = visit.met else { return };
@@ -33,7 +33,7 @@ pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<R
             found.push(Reference::optional(Kind::SCOPED_ROUTES, Reference::ANY));
         }
         if full_name.starts_with("envoy.")
-            && let Some(name) = discovered_filter(tree, message)
+            && let Some(name) = find_discovered_filter(tree, message)
         {
             found.push(Reference::optional(Kind::EXTENSION, name));
         }
@@ -41,7 +41,7 @@ pub(super) fn references(types: &Types, tree: &Tree, message: &Message) -> Vec<R
             |it: &str| it == "envoy.config.cluster.v3.Cluster" || it == "envoy.api.v2.Cluster";
         if is_cluster(&full_name)
             && message.get_enum_name(tree, "type") == Some("EDS")
-            && let Some(name) = endpoints_of(tree, message)
+            && let Some(name) = find_endpoints(tree, message)
         {
             found.push(Reference::optional(Kind::ENDPOINTS, name));
         }
@@ -56,7 +56,7 @@ fn takes_scopes(tree: &Tree, message: &Message) -> bool {
 }
 
 /// The name of a filter whose configuration clients ask for, and cannot do without.
-fn discovered_filter<'m>(tree: &Tree, filter: &'m Message) -> Option<&'m str> {
+fn find_discovered_filter<'m>(tree: &Tree, filter: &'m Message) -> Option<&'m str> {
     let discovery = filter.get_message(tree, "config_discovery")?;
     let source = config_source(tree, discovery)?;
     let is_needed =
@@ -65,7 +65,7 @@ fn discovered_filter<'m>(tree: &Tree, filter: &'m Message) -> Option<&'m str> {
 }
 
 /// The name of the endpoints of a cluster.
-fn endpoints_of<'m>(tree: &Tree, cluster: &'m Message) -> Option<&'m str> {
+fn find_endpoints<'m>(tree: &Tree, cluster: &'m Message) -> Option<&'m str> {
     let eds = cluster.get_message(tree, "eds_cluster_config");
     let source = eds.and_then(|eds| config_source(tree, eds));
     if source.is_some_and(|it| is_other_source(tree, it)) {

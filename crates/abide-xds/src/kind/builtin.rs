@@ -27,7 +27,7 @@ fn texts(all: &[&str]) -> Vec<String> {
 }
 
 /// The entries. The constants of [`super::Kind`] are their places.
-pub(super) fn entries() -> Vec<TypeEntry> {
+pub(super) fn list_builtin_types() -> Vec<TypeEntry> {
     let (v2, discovery_v2) = ("envoy.api.v2", "envoy.service.discovery.v2");
     vec![
         TypeEntry {

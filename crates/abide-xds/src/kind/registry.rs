@@ -118,7 +118,8 @@ impl Types {
     /// # Errors
     /// All that is wrong with these, in their order.
     pub fn with(added: &[TypeEntry]) -> Result<Types, Vec<Contradiction>> {
-        let mut joining = RegistryBuilder { all: builtin::entries(), ..RegistryBuilder::default() };
+        let mut joining =
+            RegistryBuilder { all: builtin::list_builtin_types(), ..RegistryBuilder::default() };
         joining.origins = vec![None; joining.all.len()];
         for (number, entry) in added.iter().enumerate() {
             joining.add(number, entry);

@@ -26,7 +26,7 @@ pub(super) struct Planned {
     pub(super) settles_at: Option<Duration>,
 }
 
-pub(super) fn plan(
+pub(super) fn plan_response(
     topics: &Topics,
     retired: &Retired,
     key: &(Kind, Arc<str>),
@@ -66,8 +66,8 @@ pub(super) fn plan(
         for resource in &*difference.changed {
             let missing =
                 sent.get(&resource.name).and_then(|_| find_withheld(topics, target, resource));
-            let reason =
-                missing.or_else(|| not_ready(topics, target, resource, topic.sent.is_none()));
+            let reason = missing
+                .or_else(|| explain_not_ready(topics, target, resource, topic.sent.is_none()));
             if let Some(reason) = reason {
                 let name = Arc::clone(&resource.name);
                 planned.held_back.push(Deferred { name: Arc::clone(&name), reason });
@@ -113,7 +113,7 @@ pub(super) fn plan(
 /// Collects the resources that are in `old` or were retired before, are not in `new`, and may
 /// still be asked for: a client that warms up a cluster waits for its endpoints, also if both are
 /// gone by then.
-pub(super) fn retired(
+pub(super) fn collect_retired(
     types: &Types,
     topics: &Topics,
     before: &Retired,
@@ -161,7 +161,7 @@ fn find_withheld(topics: &Topics, target: &Snapshot, resource: &Resource) -> Opt
 /// Explains why requests cannot be directed by a resource yet. Clients ask for the first ones
 /// before they answer about clusters: for these it is enough that the clusters are on
 /// the way before them.
-fn not_ready(
+fn explain_not_ready(
     topics: &Topics,
     target: &Snapshot,
     resource: &Resource,

@@ -150,7 +150,7 @@ impl UnknownFieldFilter<'_> {
             self.dropped.extend(translated.losses.into_iter().map(|it| it.element));
             older = translated.message;
             let is_complete = self.translator.is_known(&older);
-            if self.terms.has(self.newest.message(older.ty)) && is_complete {
+            if self.terms.claims_extension(self.newest.message(older.ty)) && is_complete {
                 return Ok(older);
             }
         }

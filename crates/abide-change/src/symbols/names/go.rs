@@ -4,7 +4,7 @@ use abide_schema::{Field, Message, Oneof, OneofId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::languages::GO;
-use crate::symbols::elements::{nested, place_of};
+use crate::symbols::elements::{find_place, join_nested_name};
 
 /// The names of a message's fields and oneofs, made distinct from each other and
 /// from the methods that every message has. Source: `resolveConflicts` of
@@ -53,7 +53,7 @@ impl GoNames {
     }
 
     pub(crate) fn field(&self, field: Field<'_>, message: Message<'_>) -> &str {
-        self.fields.get(place_of(field, message)).map_or("", String::as_str)
+        self.fields.get(find_place(field, message)).map_or("", String::as_str)
     }
 
     pub(crate) fn oneof(&self, oneof: Oneof<'_>) -> &str {
@@ -90,5 +90,5 @@ pub(crate) fn camel(path: &str) -> String {
 
 /// The name of a type, from its own and those of the messages around it.
 pub(crate) fn type_name(parent: Option<Message<'_>>, name: &str) -> String {
-    camel(&nested(parent, name))
+    camel(&join_nested_name(parent, name))
 }

@@ -35,7 +35,7 @@ pub(super) struct FirstLook {
 impl FirstLook {
     pub(super) fn examine(global: &Global, folder: &Path) -> Result<FirstLook, Error> {
         let progress = Progress::new(global.quiet);
-        let loaded = if folder.exists() { load_as_one_root(folder, &progress)? } else { None };
+        let loaded = if folder.exists() { load_folder_if_any(folder, &progress)? } else { None };
         progress.finish();
         let Some(loaded) = loaded else {
             let layout = TreeLayout { roots: vec![".".to_owned()], ..TreeLayout::default() };
@@ -154,7 +154,7 @@ impl FirstLook {
     }
 
     /// Notes about the layout, for the user.
-    pub(super) fn notes(&self, branch: &DefaultBranch) -> Vec<String> {
+    pub(super) fn describe_choices(&self, branch: &DefaultBranch) -> Vec<String> {
         let layout = &self.layout;
         let mut notes = self.said.clone();
         if !self.has_files {
@@ -293,7 +293,7 @@ fn find_missing_submodules(top: &Path) -> Option<String> {
 /// The paths that the files of a folder import.
 pub(super) fn collect_imports(global: &Global, folder: &Path) -> Result<BTreeSet<String>, Error> {
     let progress = Progress::new(global.quiet);
-    let loaded = load_as_one_root(folder, &progress)?;
+    let loaded = load_folder_if_any(folder, &progress)?;
     progress.finish();
     let files = loaded.iter().flat_map(|it| it.tree.files()).filter(|it| it.is_judged());
     Ok(files.flat_map(|it| &it.decl().imports).map(|it| it.path.to_string()).collect())
@@ -301,7 +301,7 @@ pub(super) fn collect_imports(global: &Global, folder: &Path) -> Result<BTreeSet
 
 /// All files of a folder, as if it were the only root; `None` if there is none. If all that it has
 /// are folders that links lead to, those are read.
-fn load_as_one_root(folder: &Path, progress: &Progress) -> Result<Option<LoadedTree>, Error> {
+fn load_folder_if_any(folder: &Path, progress: &Progress) -> Result<Option<LoadedTree>, Error> {
     let options = SourceOptions::new(folder);
     let load = |options: &SourceOptions<'_>| -> Result<Option<LoadedTree>, Error> {
         Ok(load_if_any(&Source::open(None, options)?, progress)?)

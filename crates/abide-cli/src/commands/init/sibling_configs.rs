@@ -27,7 +27,7 @@ pub(super) fn describe_other_kind(from: &Path) -> Option<&'static str> {
 }
 
 /// Says what the other files of buf in the folder are for.
-pub(super) fn notes(from: &Path) -> Vec<String> {
+pub(super) fn describe_sibling_configs(from: &Path) -> Vec<String> {
     let known = [("buf.gen.yaml", "it says how buf generates code; keep it and `buf generate`")];
     let there = known.iter().filter(|(name, _)| from.with_file_name(name).is_file());
     there.map(|(name, what)| format!("note: {name} was not read: {what}")).collect()

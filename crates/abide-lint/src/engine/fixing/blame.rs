@@ -96,7 +96,7 @@ impl<'a> CandidateFixes<'a> {
         let mut members = EnumValueNames::default();
         for (at, proposal) in proposals.iter().enumerate() {
             let name = &proposal.finding.element;
-            if let Some(member) = members.of(tree, proposal.finding) {
+            if let Some(member) = members.qualify_value_name(tree, proposal.finding) {
                 suspects.by_element.entry(Cow::Owned(member.to_owned())).or_default().push(at);
             }
             suspects.by_element.entry(Cow::Borrowed(name)).or_default().push(at);
@@ -152,7 +152,7 @@ struct EnumValueNames {
 }
 
 impl EnumValueNames {
-    fn of(&mut self, tree: &Tree, finding: &Finding) -> Option<&str> {
+    fn qualify_value_name(&mut self, tree: &Tree, finding: &Finding) -> Option<&str> {
         let file = finding.location.place()?.file;
         if self.files.insert(file) {
             for it in tree.file(file).all_enums() {

@@ -19,7 +19,7 @@ const CATEGORIES: [&str; 4] = ["FILE", "PACKAGE", "WIRE_JSON", "WIRE"];
 pub(super) fn run() -> Result<bool> {
     let mut rules = BTreeMap::new();
     for category in CATEGORIES {
-        rules.insert(category, super::rules_of(&config(&[category]))?);
+        rules.insert(category, super::list_rules(&config(&[category]))?);
     }
     let folder = workspace()?.join("testdata/breaking/verdicts");
     let mut paths: Vec<_> = fs::read_dir(folder)?
@@ -33,7 +33,7 @@ pub(super) fn run() -> Result<bool> {
         for pair in format!("\n{text}").split("\n== ").skip(1) {
             let (head, files) = pair.split_once('\n').ok_or("a pair has files")?;
             let (name, _) = head.split_once(": ").ok_or("a name, then the categories")?;
-            let fired = fired(files).map_err(|error| format!("{name}: {error}"))?;
+            let fired = list_fired_rules(files).map_err(|error| format!("{name}: {error}"))?;
             let refusing =
                 CATEGORIES.iter().filter(|it| rules[*it].iter().any(|it| fired.contains(it)));
             let refusing = refusing.copied().collect::<Vec<_>>().join(" ");
@@ -58,8 +58,8 @@ fn config(categories: &[&str]) -> String {
 }
 
 /// The rules of buf that fire on a pair.
-fn fired(files: &str) -> Result<Vec<String>> {
-    let folder = corpora::fresh("breaking-verdicts")?;
+fn list_fired_rules(files: &str) -> Result<Vec<String>> {
+    let folder = corpora::make_fresh_folder("breaking-verdicts")?;
     for (side, other) in [("old", '+'), ("new", '-')] {
         fs::create_dir_all(folder.join(side))?;
         write(files, &folder.join(side), other)?;

@@ -49,10 +49,10 @@ pub(super) fn lint(abide: &Path, googleapis: &Corpus) -> Result<bool> {
     let (mut compared, mut differences) = (0, 0);
     for package in PACKAGES {
         for (name, lint) in SETTINGS {
-            let folder = corpora::fresh("moving")?;
+            let folder = corpora::make_fresh_folder("moving")?;
             lay_out(googleapis, package, &folder, lint)?;
-            let by_buf = of_buf(&folder)?;
-            let by_abide = of_abide(abide, &folder, &by_buf)?;
+            let by_buf = run_buf(&folder)?;
+            let by_abide = run_abide(abide, &folder, &by_buf)?;
             compared += by_buf.len();
             for (path, line, rule) in by_buf.symmetric_difference(&by_abide) {
                 differences += 1;
@@ -75,17 +75,18 @@ pub(super) fn breaking(abide: &Path, old: &Corpus, new: &Corpus) -> Result<bool>
     let (mut refused, mut differences) = (0, 0);
     for package in PACKAGES {
         for category in CATEGORIES {
-            let folder = corpora::fresh("moving")?;
+            let folder = corpora::make_fresh_folder("moving")?;
             let settings = format!("breaking:\n  use: [{category}]\n");
             lay_out(old, package, &folder.join("old"), &settings)?;
             lay_out(new, package, &folder.join("new"), &settings)?;
             let folder = folder.join("new");
             let against = ["breaking", "--against", "../old"];
-            let said = values("buf".as_ref(), &[&against[..], BUF_JSON].concat(), &folder)?;
+            let said =
+                read_json_lines("buf".as_ref(), &[&against[..], BUF_JSON].concat(), &folder)?;
             let path = |it: &Value| it["path"].as_str().unwrap_or_default().to_owned();
             let by_buf: BTreeSet<String> = said.iter().map(path).collect();
-            values(abide, &["init", "--from", "buf.yaml", "--quiet"], &folder)?;
-            let said = values(abide, &[&against[..], ABIDE_JSON].concat(), &folder)?;
+            read_json_lines(abide, &["init", "--from", "buf.yaml", "--quiet"], &folder)?;
+            let said = read_json_lines(abide, &[&against[..], ABIDE_JSON].concat(), &folder)?;
             let errors = said.iter().filter(|it| it["severity"] == "error");
             let by_abide: BTreeSet<String> = errors.map(path).collect();
             refused += by_buf.len();
@@ -126,7 +127,7 @@ fn lay_out(googleapis: &Corpus, package: &str, folder: &Path, settings: &str) ->
 }
 
 /// Runs a program that may find something, and reads what it prints as lines of JSON.
-fn values(program: &Path, args: &[&str], folder: &Path) -> Result<Vec<Value>> {
+fn read_json_lines(program: &Path, args: &[&str], folder: &Path) -> Result<Vec<Value>> {
     let said = Command::new(program).args(args).current_dir(folder).output()?;
     if !matches!(said.status.code(), Some(0 | 1 | 100)) {
         return Err(String::from_utf8_lossy(&said.stderr).into_owned().into());
@@ -136,9 +137,9 @@ fn values(program: &Path, args: &[&str], folder: &Path) -> Result<Vec<Value>> {
     lines.map(|line| Ok(serde_json::from_str(line)?)).collect()
 }
 
-fn of_buf(folder: &Path) -> Result<BTreeSet<Finding>> {
+fn run_buf(folder: &Path) -> Result<BTreeSet<Finding>> {
     let mut findings = BTreeSet::new();
-    for it in values("buf".as_ref(), &[&["lint"], BUF_JSON].concat(), folder)? {
+    for it in read_json_lines("buf".as_ref(), &[&["lint"], BUF_JSON].concat(), folder)? {
         let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
         let at = (it["start_line"].as_u64(), it["start_column"].as_u64());
         // At the first byte it reports what has no place.
@@ -149,10 +150,10 @@ fn of_buf(folder: &Path) -> Result<BTreeSet<Finding>> {
 }
 
 /// What Abide reports after it took over the settings. Where buf knows no place, none is compared.
-fn of_abide(abide: &Path, folder: &Path, by_buf: &BTreeSet<Finding>) -> Result<BTreeSet<Finding>> {
-    values(abide, &["init", "--from", "buf.yaml", "--quiet"], folder)?;
+fn run_abide(abide: &Path, folder: &Path, by_buf: &BTreeSet<Finding>) -> Result<BTreeSet<Finding>> {
+    read_json_lines(abide, &["init", "--from", "buf.yaml", "--quiet"], folder)?;
     let mut findings = BTreeSet::new();
-    for it in values(abide, &[&["check"], ABIDE_JSON].concat(), folder)? {
+    for it in read_json_lines(abide, &[&["check"], ABIDE_JSON].concat(), folder)? {
         if it["kind"] != "finding" || it["severity"] != "error" {
             continue;
         }

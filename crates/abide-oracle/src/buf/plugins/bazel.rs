@@ -31,7 +31,7 @@ pub(super) fn run(abide: &Path) -> Result<bool> {
         println!("SKIPPED: plugins: no Bazel (`apt-get install bazel-bootstrap`)");
         return Ok(true);
     };
-    let folder = corpora::fresh("plugins-bazel")?;
+    let folder = corpora::make_fresh_folder("plugins-bazel")?;
     let from = workspace()?.join("crates/abide-cli/bazel");
     for (here, there) in FILES {
         corpora::write(&folder.join(there), &fs::read(from.join(here))?)?;

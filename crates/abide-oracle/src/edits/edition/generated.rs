@@ -18,7 +18,7 @@ const GENERATORS: &[(&str, &[&str])] = &[
 
 /// The files that the generators write for a tree, by path.
 pub(super) fn generate(tree: &Corpus, protoc: &Protoc) -> Result<BTreeMap<PathBuf, String>> {
-    let root = corpora::fresh(&format!("{}-generated", tree.name))?;
+    let root = corpora::make_fresh_folder(&format!("{}-generated", tree.name))?;
     let mut command = protoc.command(&tree.roots());
     for (flag, _) in GENERATORS {
         let folder = root.join(flag);

@@ -39,7 +39,7 @@ impl<'t> Rules<'t> {
         value.as_f64().or_else(|| value.as_message().map(seconds))
     }
 
-    fn text(&self, name: &str) -> Option<&'t str> {
+    fn build_accepted_text(&self, name: &str) -> Option<&'t str> {
         self.typed()?.1.get_str(self.tree, name)
     }
 
@@ -70,7 +70,7 @@ impl<'t> Rules<'t> {
                 ["min_len", "min_bytes", "len"].iter().any(|it| self.number(it) > Some(0.0))
                     || ["const", "prefix", "suffix", "contains"]
                         .iter()
-                        .any(|it| self.text(it).is_some())
+                        .any(|it| self.build_accepted_text(it).is_some())
                     || rules.get(self.tree, "in").is_some()
             }
             "enum" => rules.get_all(self.tree, "not_in").any(|it| it.value.as_i64() == Some(0)),
@@ -87,14 +87,18 @@ impl<'t> Rules<'t> {
 }
 
 /// The value of a message with only what it needs; `None` if none is known.
-pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Map<String, Value>> {
+pub(super) fn build_minimal_message(
+    tree: &Tree,
+    ty: MessageId,
+    depth: u32,
+) -> Option<Map<String, Value>> {
     let message = tree.message(ty);
     let mut fields = Map::new();
     if depth > 6 {
         return None;
     }
     for field in message.fields().filter(|field| Rules::of(*field).need(*field)) {
-        fields.insert(field.name().to_owned(), sample(field, depth)?);
+        fields.insert(field.name().to_owned(), build_sample_value(field, depth)?);
     }
     for oneof in message.oneofs() {
         let required = oneof.options().and_then(|it| it.find_extension(tree, "validate.required"));
@@ -102,8 +106,8 @@ pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Map<Stri
             let live = oneof
                 .fields()
                 .filter(|it| abide_schema::Element::Field(*it).deprecated().is_none());
-            let (name, value) =
-                { live }.find_map(|field| Some((field.name(), sample(field, depth)?)))?;
+            let (name, value) = { live }
+                .find_map(|field| Some((field.name(), build_sample_value(field, depth)?)))?;
             fields.insert(name.to_owned(), value);
         }
     }
@@ -111,7 +115,7 @@ pub(super) fn minimal(tree: &Tree, ty: MessageId, depth: u32) -> Option<Map<Stri
 }
 
 /// A value of a field that says something and satisfies its annotations.
-pub(super) fn sample(field: Field<'_>, depth: u32) -> Option<Value> {
+pub(super) fn build_sample_value(field: Field<'_>, depth: u32) -> Option<Value> {
     let rules = Rules::of(field);
     match field.cardinality() {
         Cardinality::Map => {
@@ -122,19 +126,19 @@ pub(super) fn sample(field: Field<'_>, depth: u32) -> Option<Value> {
                 _ => "1",
             };
             Some(
-                json!({ key: single(entry.field_numbered(2)?, &Rules { tree: field.tree, field: None }, depth)? }),
+                json!({ key: build_single_value(entry.field_numbered(2)?, &Rules { tree: field.tree, field: None }, depth)? }),
             )
         }
         Cardinality::Repeated => {
             let count = rules.number("min_items").unwrap_or(1.0).max(1.0) as usize;
-            let one = single(field, &rules.items(), depth)?;
+            let one = build_single_value(field, &rules.items(), depth)?;
             (count == 1 || !rules.flag("unique")).then(|| Value::Array(vec![one; count]))
         }
-        Cardinality::Singular => single(field, &rules, depth),
+        Cardinality::Singular => build_single_value(field, &rules, depth),
     }
 }
 
-fn single(field: Field<'_>, rules: &Rules<'_>, depth: u32) -> Option<Value> {
+fn build_single_value(field: Field<'_>, rules: &Rules<'_>, depth: u32) -> Option<Value> {
     use abide_schema::Scalar;
     let number = || {
         let least = rules.number("gte").or(rules.number("gt").map(|it| it + 1.0)).unwrap_or(1.0);
@@ -143,7 +147,7 @@ fn single(field: Field<'_>, rules: &Rules<'_>, depth: u32) -> Option<Value> {
         if value.fract() == 0.0 { json!(value as i64) } else { json!(value) }
     };
     match field.ty() {
-        Type::Message(id) => message_value(field.tree, id, rules, depth),
+        Type::Message(id) => build_message_value(field.tree, id, rules, depth),
         Type::Enum(id) => {
             let item = field.tree.enumeration(id);
             let is_live = |it: &EnumValue<'_>| {
@@ -161,13 +165,17 @@ fn single(field: Field<'_>, rules: &Rules<'_>, depth: u32) -> Option<Value> {
 }
 
 fn text(rules: &Rules<'_>) -> Option<String> {
-    if let Some(text) = rules.text("const").or_else(|| rules.text("in")) {
+    if let Some(text) =
+        rules.build_accepted_text("const").or_else(|| rules.build_accepted_text("in"))
+    {
         return Some(text.to_owned());
     }
-    if rules.text("pattern").is_some() {
+    if rules.build_accepted_text("pattern").is_some() {
         return None;
     }
-    if let Some(text) = ["prefix", "suffix", "contains"].iter().find_map(|it| rules.text(it)) {
+    if let Some(text) =
+        ["prefix", "suffix", "contains"].iter().find_map(|it| rules.build_accepted_text(it))
+    {
         return Some(text.to_owned());
     }
     if rules.flag("ip") || rules.flag("ipv4") || rules.flag("address") {
@@ -180,7 +188,7 @@ fn text(rules: &Rules<'_>) -> Option<String> {
     Some("x".repeat(least.unwrap_or(1.0).max(1.0) as usize))
 }
 
-fn message_value(tree: &Tree, id: MessageId, rules: &Rules<'_>, depth: u32) -> Option<Value> {
+fn build_message_value(tree: &Tree, id: MessageId, rules: &Rules<'_>, depth: u32) -> Option<Value> {
     let message: Message<'_> = tree.message(id);
     let least = rules.number("gte").or(rules.number("gt").map(|it| it + 1.0)).unwrap_or(1.0);
     let value = least.max(1.0).min(rules.number("lte").unwrap_or(f64::MAX));
@@ -200,6 +208,6 @@ fn message_value(tree: &Tree, id: MessageId, rules: &Rules<'_>, depth: u32) -> O
         Some("Struct" | "Empty") => json!({}),
         Some("Value") => json!("x"),
         Some(_) => return None,
-        None => Value::Object(minimal(tree, id, depth + 1)?),
+        None => Value::Object(build_minimal_message(tree, id, depth + 1)?),
     })
 }

@@ -3,7 +3,7 @@
 use abide_schema::{Cardinality, Element, Field, MessageId, Scalar, Tree, Type};
 use serde_json::{Map, Value, json};
 
-use super::minimal::{Rules, sample};
+use super::minimal::{Rules, build_sample_value};
 
 /// A changed value.
 pub(super) struct Mutant {
@@ -16,7 +16,11 @@ pub(super) struct Mutant {
 }
 
 /// Every change of a value of this type.
-pub(super) fn mutants(tree: &Tree, ty: MessageId, base: &Map<String, Value>) -> Vec<Mutant> {
+pub(super) fn generate_mutants(
+    tree: &Tree,
+    ty: MessageId,
+    base: &Map<String, Value>,
+) -> Vec<Mutant> {
     let message = tree.message(ty);
     let mut all = Vec::new();
     let mut add = |class, element: String, change: &dyn Fn(&mut Map<String, Value>)| {
@@ -46,7 +50,7 @@ pub(super) fn mutants(tree: &Tree, ty: MessageId, base: &Map<String, Value>) -> 
         }
         let element = Element::Field(field);
         if element.deprecated().is_some() || element.disallowed_by_default().is_some() {
-            if let Some(value) = sample(field, 0) {
+            if let Some(value) = build_sample_value(field, 0) {
                 let class = match element.disallowed_by_default() {
                     Some(_) => "disallowed-field",
                     None => "deprecated-field",
@@ -57,7 +61,7 @@ pub(super) fn mutants(tree: &Tree, ty: MessageId, base: &Map<String, Value>) -> 
         }
         if element.work_in_progress().is_some()
             && Element::Message(message).work_in_progress().is_none()
-            && let Some(value) = sample(field, 0)
+            && let Some(value) = build_sample_value(field, 0)
         {
             add("work-in-progress", full.clone(), &set(value));
         }
@@ -116,7 +120,7 @@ pub(super) fn mutants(tree: &Tree, ty: MessageId, base: &Map<String, Value>) -> 
             },
             Type::Unresolved => {}
         }
-        for value in refused(field) {
+        for value in list_refused_values(field) {
             add("constraint", full.clone(), &set(value));
         }
         if base.contains_key(key) {
@@ -131,7 +135,8 @@ pub(super) fn mutants(tree: &Tree, ty: MessageId, base: &Map<String, Value>) -> 
             });
         }
         if let [first, second, ..] = members.as_slice()
-            && let (Some(a), Some(b)) = (sample(*first, 0), sample(*second, 0))
+            && let (Some(a), Some(b)) =
+                (build_sample_value(*first, 0), build_sample_value(*second, 0))
         {
             add("second-of-oneof", second.full_name(), &|it| {
                 it.insert(first.name().to_owned(), a.clone());
@@ -143,7 +148,7 @@ pub(super) fn mutants(tree: &Tree, ty: MessageId, base: &Map<String, Value>) -> 
 }
 
 /// Values that the annotations of a field refuse, one for each rule.
-fn refused(field: Field<'_>) -> Vec<Value> {
+fn list_refused_values(field: Field<'_>) -> Vec<Value> {
     let rules = Rules::of(field);
     let Some((kind, _)) = rules.typed() else { return Vec::new() };
     let mut values = Vec::new();
@@ -177,10 +182,10 @@ fn refused(field: Field<'_>) -> Vec<Value> {
                 values.push(json!([]));
             }
             let most = rules.number("max_items").filter(|most| *most < 1000.0);
-            if let (Some(most), Some(Value::Array(one))) = (most, sample(field, 0)) {
+            if let (Some(most), Some(Value::Array(one))) = (most, build_sample_value(field, 0)) {
                 values.push(Value::Array(vec![one[0].clone(); most as usize + 1]));
             }
-            if let Some(Value::Array(one)) = sample(field, 0)
+            if let Some(Value::Array(one)) = build_sample_value(field, 0)
                 && one.first().is_some_and(|it| !it.is_object())
             {
                 values.push(json!([one[0], one[0]]));

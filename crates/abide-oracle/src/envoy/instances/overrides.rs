@@ -12,7 +12,7 @@ fn layer(name: &str, values: Value) -> Value {
 }
 
 /// The same change under some of the runtimes that may decide about it.
-pub(super) fn variants(mutant: &Mutant, rng: &mut Rng) -> Vec<Mutant> {
+pub(super) fn generate_variants(mutant: &Mutant, rng: &mut Rng) -> Vec<Mutant> {
     let key = format!("envoy.deprecated_features:{}", mutant.element);
     let fail = "envoy.features.fail_on_any_deprecated_feature";
     let all = "envoy.features.enable_all_deprecated_features";
@@ -53,7 +53,7 @@ pub(super) fn variants(mutant: &Mutant, rng: &mut Rng) -> Vec<Mutant> {
 }
 
 /// Layers of runtime, and keys that are there twice: the same in every release.
-pub(super) fn files() -> Vec<Case> {
+pub(super) fn list_override_cases() -> Vec<Case> {
     let case = |class, text: Value| Case {
         class,
         place: "layered_runtime".to_owned(),

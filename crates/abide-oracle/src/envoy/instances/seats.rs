@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use abide_schema::{Cardinality, Element, FieldId, Message, MessageId, Tree};
 use serde_json::{Value, json};
 
-use super::minimal::minimal;
+use super::minimal::build_minimal_message;
 
 /// Puts an Any into a bootstrap.
 type Wrap = fn(Value) -> Value;
@@ -13,53 +13,53 @@ type Wrap = fn(Value) -> Value;
 /// Where a message of a kind can stand in an Any.
 const SEATS: &[(&str, Wrap)] = &[
     ("envoy.extensions.filters.network.http_connection_manager.", |any| {
-        listener(json!({
+        build_listener(json!({
         "filters": [{"name": "x", "typed_config": any}]}))
     }),
     ("envoy.extensions.filters.network.", |any| {
-        listener(json!({
+        build_listener(json!({
         "filters": [{"name": "x", "typed_config": any}]}))
     }),
     ("envoy.extensions.filters.http.", |any| {
-        manager(json!({
-        "http_filters": [{"name": "x", "typed_config": any}, router()]}))
+        build_connection_manager(json!({
+        "http_filters": [{"name": "x", "typed_config": any}, build_router_filter()]}))
     }),
     ("envoy.extensions.filters.listener.", |any| {
-        let mut all = listener(json!({"filters": []}));
+        let mut all = build_listener(json!({"filters": []}));
         all["static_resources"]["listeners"][0]["listener_filters"] =
             json!([{"name": "x", "typed_config": any}]);
         all
     }),
     ("envoy.extensions.access_loggers.", |any| {
-        manager(json!({
-        "access_log": [{"name": "x", "typed_config": any}], "http_filters": [router()]}))
+        build_connection_manager(json!({
+        "access_log": [{"name": "x", "typed_config": any}], "http_filters": [build_router_filter()]}))
     }),
     ("envoy.extensions.upstreams.http.v3.", |any| {
-        cluster(json!({
+        build_cluster(json!({
         "typed_extension_protocol_options":
             {"envoy.extensions.upstreams.http.v3.HttpProtocolOptions": any}}))
     }),
     ("envoy.extensions.transport_sockets.", |any| {
-        cluster(json!({
+        build_cluster(json!({
         "transport_socket": {"name": "x", "typed_config": any}}))
     }),
     ("envoy.extensions.clusters.", |any| {
-        cluster(json!({
+        build_cluster(json!({
         "lb_policy": "CLUSTER_PROVIDED", "cluster_type": {"name": "x", "typed_config": any}}))
     }),
     ("envoy.extensions.health_checkers.", |any| {
-        cluster(json!({
+        build_cluster(json!({
         "health_checks": [{"timeout": "1s", "interval": "1s", "unhealthy_threshold": 1,
             "healthy_threshold": 1, "custom_health_check": {"name": "x", "typed_config": any}}]}))
     }),
     ("envoy.extensions.load_balancing_policies.", |any| {
-        cluster(json!({
+        build_cluster(json!({
         "load_balancing_policy":
             {"policies": [{"typed_extension_config": {"name": "x", "typed_config": any}}]}}))
     }),
     ("envoy.config.trace.", |any| {
-        manager(json!({
-        "tracing": {"provider": {"name": "x", "typed_config": any}}, "http_filters": [router()]}))
+        build_connection_manager(json!({
+        "tracing": {"provider": {"name": "x", "typed_config": any}}, "http_filters": [build_router_filter()]}))
     }),
     ("envoy.config.metrics.", |any| json!({"stats_sinks": [{"name": "x", "typed_config": any}]})),
     (
@@ -75,24 +75,24 @@ const SEATS: &[(&str, Wrap)] = &[
         {"resource_monitors": [{"name": "x", "typed_config": any}]}})
     }),
     ("envoy.extensions.retry.host.", |any| {
-        manager(json!({"http_filters": [router()],
+        build_connection_manager(json!({"http_filters": [build_router_filter()],
         "route_config": {"virtual_hosts": [{"name": "v", "domains": ["*"],
             "retry_policy": {"retry_host_predicate": [{"name": "x", "typed_config": any}]}}]}}))
     }),
 ];
 
-fn router() -> Value {
+fn build_router_filter() -> Value {
     let ty = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router";
     json!({"name": "envoy.filters.http.router", "typed_config": {"@type": ty}})
 }
 
-fn listener(chain: Value) -> Value {
+fn build_listener(chain: Value) -> Value {
     let address = json!({"socket_address": {"address": "127.0.0.1", "port_value": 0}});
     json!({"static_resources": {"listeners": [
         {"name": "l", "address": address, "filter_chains": [chain]}]}})
 }
 
-fn manager(mut fields: Value) -> Value {
+fn build_connection_manager(mut fields: Value) -> Value {
     fields["@type"] = json!(concat!(
         "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.",
         "HttpConnectionManager"
@@ -101,10 +101,10 @@ fn manager(mut fields: Value) -> Value {
     if fields.get("route_config").is_none() {
         fields["route_config"] = json!({"virtual_hosts": [{"name": "v", "domains": ["*"]}]});
     }
-    listener(json!({"filters": [{"name": "h", "typed_config": fields}]}))
+    build_listener(json!({"filters": [{"name": "h", "typed_config": fields}]}))
 }
 
-fn cluster(mut fields: Value) -> Value {
+fn build_cluster(mut fields: Value) -> Value {
     fields["name"] = json!("c");
     json!({"static_resources": {"clusters": [fields]}})
 }
@@ -130,9 +130,9 @@ impl Target {
     pub(super) fn bootstrap(&self, tree: &Tree, leaf: Value) -> Option<Value> {
         let Some((ty, wrap)) = self.seat else {
             let root = tree.message_named(BOOTSTRAP)?.id;
-            return around(tree, root, &self.path, leaf);
+            return wrap_in_parents(tree, root, &self.path, leaf);
         };
-        let mut any = around(tree, ty, &self.path, leaf)?;
+        let mut any = wrap_in_parents(tree, ty, &self.path, leaf)?;
         any["@type"] = json!(format!("type.googleapis.com/{}", tree.message(ty).full_name()));
         Some(wrap(any))
     }
@@ -147,14 +147,14 @@ impl Target {
 
 const BOOTSTRAP: &str = "envoy.config.bootstrap.v3.Bootstrap";
 
-fn around(tree: &Tree, ty: MessageId, path: &[FieldId], leaf: Value) -> Option<Value> {
+fn wrap_in_parents(tree: &Tree, ty: MessageId, path: &[FieldId], leaf: Value) -> Option<Value> {
     let [first, rest @ ..] = path else { return Some(leaf) };
     let field = tree.field(*first);
-    let mut fields = minimal(tree, ty, 0)?;
+    let mut fields = build_minimal_message(tree, ty, 0)?;
     if let Some(oneof) = field.oneof() {
         oneof.fields().for_each(|it| drop(fields.remove(it.name())));
     }
-    let inner = around(tree, field.message_type()?.id, rest, leaf)?;
+    let inner = wrap_in_parents(tree, field.message_type()?.id, rest, leaf)?;
     let inner = match field.cardinality() {
         Cardinality::Repeated => json!([inner]),
         Cardinality::Singular | Cardinality::Map => inner,
@@ -165,7 +165,7 @@ fn around(tree: &Tree, ty: MessageId, path: &[FieldId], leaf: Value) -> Option<V
 
 /// The messages that can stand in a bootstrap, each at its nearest place outside of an Any and at
 /// its nearest place inside of one.
-pub(super) fn targets(tree: &Tree) -> Vec<Target> {
+pub(super) fn list_targets(tree: &Tree) -> Vec<Target> {
     let mut found: BTreeMap<(String, bool), Target> = BTreeMap::new();
     let mut roots = Vec::new();
     roots.extend(tree.message_named(BOOTSTRAP).map(|it| (it, None)));

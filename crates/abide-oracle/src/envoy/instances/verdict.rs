@@ -98,7 +98,7 @@ impl Comparison {
 }
 
 /// What Envoy says.
-pub(super) fn theirs(output: &Output) -> Verdict {
+pub(super) fn parse_envoy_verdict(output: &Output) -> Verdict {
     let said = String::from_utf8_lossy(&output.stderr);
     let mut verdict = Verdict::default();
     for line in said.lines() {
@@ -142,7 +142,11 @@ pub(super) fn theirs(output: &Output) -> Verdict {
 }
 
 /// What Abide says of each file in a folder.
-pub(super) fn ours(abide: &Path, folder: &Path, api: &Path) -> Result<BTreeMap<PathBuf, Verdict>> {
+pub(super) fn collect_abide_verdicts(
+    abide: &Path,
+    folder: &Path,
+    api: &Path,
+) -> Result<BTreeMap<PathBuf, Verdict>> {
     let mut command = Command::new(abide);
     command.args(["config", "check", "--format", "json", "--api"]).arg(api).arg(folder);
     let output = output(&mut command)?;
@@ -194,7 +198,7 @@ pub(super) fn compare(
 ) -> (Comparison, String) {
     let (a, b) = (ours.word(), theirs.word());
     if a != b {
-        let why = explained(release, (class, place), ours, theirs);
+        let why = find_known_reason(release, (class, place), ours, theirs);
         return match why {
             _ if theirs.is_outside() => (Comparison::Outside, String::new()),
             Some(why) => (Comparison::Explained, why.to_owned()),
@@ -234,7 +238,7 @@ fn has_element(text: &str, element: &str) -> bool {
 }
 
 /// Why the program differs, where that is known.
-fn explained(
+fn find_known_reason(
     release: &str,
     case: (&str, &str),
     ours: &Verdict,

@@ -82,7 +82,7 @@ struct Followed {
 
 impl Followed {
     fn start(envoy: &Envoy, data: &Path) -> Result<Followed> {
-        let folder = corpora::fresh("costs")?;
+        let folder = corpora::make_fresh_folder("costs")?;
         let bootstrap = folder.join("bootstrap.yaml");
         let root = folder.to_string_lossy().into_owned();
         corpora::write(&bootstrap, BOOTSTRAP.replace("ROOT", &root).as_bytes())?;

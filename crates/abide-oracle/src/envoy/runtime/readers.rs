@@ -97,14 +97,14 @@ impl Read {
 
 /// Reads every value on both sides; true if nothing differs.
 pub(super) fn run(envoy: &Envoy) -> Result<bool> {
-    let folder = corpora::fresh("readers")?;
+    let folder = corpora::make_fresh_folder("readers")?;
     let path = folder.join("bootstrap.yaml");
-    let text = bootstrap();
+    let text = render_bootstrap();
     corpora::write(&path, text.as_bytes())?;
     let Started::Running(running) = RunningEnvoy::start(envoy, &path, &[], &folder)? else {
         return Err("Envoy refuses the bootstrap".into());
     };
-    let listeners = listeners(&running)?;
+    let listeners = read_listeners(&running)?;
     let ours = snapshot(&text)?;
     let mut differences = 0;
     for (at, value) in VALUES.iter().enumerate() {
@@ -134,7 +134,7 @@ fn name(at: usize, default: bool) -> String {
 }
 
 /// The listeners of a server by name, once all of them listen.
-fn listeners(running: &RunningEnvoy) -> Result<BTreeMap<String, String>> {
+fn read_listeners(running: &RunningEnvoy) -> Result<BTreeMap<String, String>> {
     let begin = Instant::now();
     loop {
         let text = running.get("/listeners")?;
@@ -162,7 +162,7 @@ fn snapshot(text: &str) -> Result<std::sync::Arc<RuntimeSnapshot>> {
 }
 
 /// A bootstrap with every value, and two listeners for each.
-fn bootstrap() -> String {
+fn render_bootstrap() -> String {
     let mut text = String::from(
         "node: {id: me, cluster: mine}
 admin: {address: {socket_address: {address: 127.0.0.1, port_value: 0}}}
@@ -179,13 +179,13 @@ layered_runtime:
     text += "static_resources:\n  listeners:\n";
     for at in 0..VALUES.len() {
         for default in [true, false] {
-            listener(at, default, &mut text);
+            write_listener(at, default, &mut text);
         }
     }
     text
 }
 
-fn listener(at: usize, default: bool, out: &mut String) {
+fn write_listener(at: usize, default: bool, out: &mut String) {
     let (name, percent) = (name(at, default), if default { 100 } else { 0 });
     // Short answers are not worth compressing.
     let body = "x".repeat(100);

@@ -137,17 +137,17 @@ layered_runtime:
 ";
 
 /// The stacks that each show one thing.
-pub(super) fn by_hand() -> Vec<Stack> {
-    let mut stacks = documents();
-    stacks.extend(values());
-    stacks.extend(folders());
-    stacks.extend(refused());
-    stacks.extend(overrides());
+pub(super) fn list_written_stacks() -> Vec<Stack> {
+    let mut stacks = list_document_stacks();
+    stacks.extend(list_value_stacks());
+    stacks.extend(list_folder_stacks());
+    stacks.extend(list_refused_stacks());
+    stacks.extend(list_override_stacks());
     stacks
 }
 
 /// The stacks of layers that Envoy's description of the runtime shows.
-fn documents() -> Vec<Stack> {
+fn list_document_stacks() -> Vec<Stack> {
     let four = |name: &str| {
         Stack::whole(name, FOUR)
             .file("v1/envoy/health_check/min_interval", " 7 \n")
@@ -180,7 +180,7 @@ fn documents() -> Vec<Stack> {
 }
 
 /// How values are read.
-fn values() -> Vec<Stack> {
+fn list_value_stacks() -> Vec<Stack> {
     vec![
         Stack::fixed("whole numbers", "{a: 5, b: 0, c: -5, d: +5, e: 010, f: 0x1f, g: 08, h: -0}"),
         Stack::fixed(
@@ -232,7 +232,7 @@ fn values() -> Vec<Stack> {
 }
 
 /// Folders, files and links.
-fn folders() -> Vec<Stack> {
+fn list_folder_stacks() -> Vec<Stack> {
     let deep = |levels: usize| {
         let path = format!("{}leaf", "d/".repeat(levels));
         Stack::disk(&format!("{levels} folders deep"), &[(&path, "1"), ("top", "2")])
@@ -357,7 +357,7 @@ fn folders() -> Vec<Stack> {
 }
 
 /// Stacks that keep a server from starting.
-fn refused() -> Vec<Stack> {
+fn list_refused_stacks() -> Vec<Stack> {
     vec![
         Stack::of("a name twice", "{name: a, static_layer: {}}, {name: a, admin_layer: {}}"),
         Stack::of("two admin layers", "{name: a, admin_layer: {}}, {name: b, admin_layer: {}}"),
@@ -372,7 +372,7 @@ fn refused() -> Vec<Stack> {
 }
 
 /// What the admin interface sets.
-fn overrides() -> Vec<Stack> {
+fn list_override_stacks() -> Vec<Stack> {
     let with = |name: &str, modify| {
         Stack::of(name, "{name: s, static_layer: {k: 1}}, {name: a, admin_layer: {}}")
             .modified(modify)
@@ -407,7 +407,7 @@ fn overrides() -> Vec<Stack> {
 }
 
 /// A stack of random layers, the same for a seed and a number.
-pub(super) fn random(seed: u64, number: u64) -> Stack {
+pub(super) fn generate_stack(seed: u64, number: u64) -> Stack {
     const KEYS: &[&str] = &["a", "b", "c.d", "c.e", "f.g.h", "i.j"];
     const VALUES: &[&str] = &[
         "1",

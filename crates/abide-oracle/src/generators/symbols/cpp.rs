@@ -8,7 +8,10 @@ use abide_harness::Result;
 use abide_schema::File;
 
 use super::declared::{Declared, read};
-use super::tokens::{arguments, closing, is_name, joined, normal as normal_text, tokens};
+use super::tokens::{
+    find_closing_bracket, is_name, join_tokens, normalize_signature as normal_text,
+    split_arguments, split_tokens,
+};
 
 /// Keywords that callers do not depend on.
 const NOISE: &[&str] = &[
@@ -27,19 +30,19 @@ const NOISE: &[&str] = &[
 
 pub(super) fn normal(symbol: &GeneratedSymbol, file: File<'_>) -> (String, String) {
     let signature = symbol.signature.trim_start_matches("static ");
-    let signature = local(&normal_text(signature), &namespace(file));
+    let signature = strip_namespace(&normal_text(signature), &namespace(file));
     (symbol.name.clone(), signature)
 }
 
 fn namespace(file: File<'_>) -> String {
     // As in the model, where keywords among the parts are mangled.
-    let symbols = abide_change::symbols_of_file(abide_change::Language::Cpp, file);
+    let symbols = abide_change::list_symbols_of_file(abide_change::Language::Cpp, file);
     let found = symbols.into_iter().find(|symbol| symbol.signature == "namespace");
     found.map(|symbol| symbol.name).unwrap_or_default()
 }
 
 /// A signature without its own namespace.
-fn local(signature: &str, namespace: &str) -> String {
+fn strip_namespace(signature: &str, namespace: &str) -> String {
     if namespace.is_empty() {
         return signature.to_owned();
     }
@@ -69,7 +72,7 @@ pub(super) fn scan(out: &Path, files: &[File<'_>]) -> Result<Declared> {
             }
             let code = read(&path)?;
             let namespace = namespace(*file);
-            let mut scan = Scan { tokens: tokens(&code), declared: &mut declared, namespace };
+            let mut scan = Scan { tokens: split_tokens(&code), declared: &mut declared, namespace };
             let all = 0..scan.tokens.len();
             scan.block(all, &CppScope { name: String::new(), class: None, is_public: true });
         }
@@ -186,7 +189,7 @@ impl<'c> Scan<'c, '_> {
                     is_public = self.tokens[start] == "public";
                     start = at + 1;
                 }
-                "(" | "[[" => at = closing(&self.tokens, at),
+                "(" | "[[" => at = find_closing_bracket(&self.tokens, at),
                 ";" => {
                     if is_public {
                         self.statement(start..at, scope, &mut aliases);
@@ -194,7 +197,7 @@ impl<'c> Scan<'c, '_> {
                     start = at + 1;
                 }
                 "{" => {
-                    let end = closing(&self.tokens, at);
+                    let end = find_closing_bracket(&self.tokens, at);
                     at = self.braced(start, at, end, scope, is_public, &mut aliases);
                     start = at + 1;
                 }
@@ -223,8 +226,8 @@ impl<'c> Scan<'c, '_> {
                 return end;
             }
             Some("namespace") => {
-                let path = joined(&head[1..]);
-                let name = qualified(&scope.name, &path);
+                let path = join_tokens(&head[1..]);
+                let name = qualify_name(&scope.name, &path);
                 self.block(open + 1..end, &CppScope { name, class: None, is_public: true });
                 return end;
             }
@@ -240,8 +243,8 @@ impl<'c> Scan<'c, '_> {
                 let mut names = head[1..colon].iter().copied();
                 let name = names.rfind(|it| is_name(it) && *it != "final");
                 if let Some(name) = name.filter(|_| is_public) {
-                    let qualified = qualified(&scope.name, name);
-                    let base = joined(&head[(colon + 1).min(head.len())..]);
+                    let qualified = qualify_name(&scope.name, name);
+                    let base = join_tokens(&head[(colon + 1).min(head.len())..]);
                     if !base.ends_with("google::protobuf::Service") {
                         self.declared.insert((qualified.clone(), "class".to_owned()));
                     }
@@ -275,7 +278,7 @@ impl<'c> Scan<'c, '_> {
 
     fn enumeration(&mut self, name: Option<&str>, range: std::ops::Range<usize>, scope: &CppScope) {
         if let Some(name) = name {
-            self.declared.insert((qualified(&scope.name, name), "enum".to_owned()));
+            self.declared.insert((qualify_name(&scope.name, name), "enum".to_owned()));
         }
         let signature = match (name, &scope.class) {
             (Some(name), None) => name,
@@ -283,9 +286,9 @@ impl<'c> Scan<'c, '_> {
             (None, _) => "int",
         };
         let body = self.tokens[range].to_vec();
-        for value in arguments(&body) {
+        for value in split_arguments(&body) {
             if let Some(value) = value.first() {
-                self.declared.insert((qualified(&scope.name, value), signature.to_owned()));
+                self.declared.insert((qualify_name(&scope.name, value), signature.to_owned()));
             }
         }
     }
@@ -300,10 +303,10 @@ impl<'c> Scan<'c, '_> {
         let mut at = range.start;
         while at < range.end {
             match self.tokens[at] {
-                "[[" => at = closing(&self.tokens, at),
+                "[[" => at = find_closing_bracket(&self.tokens, at),
                 // A specialisation adds nothing to its template.
                 "template" if self.tokens[at + 2] == ">" => return,
-                "template" => at = closing(&self.tokens, at + 1),
+                "template" => at = find_closing_bracket(&self.tokens, at + 1),
                 // `final` can also be a name.
                 "final" if matches!(self.tokens[at + 1], "(" | ")") => head.push("final"),
                 token if NOISE.contains(&token) || token.starts_with("PROTOBUF_") => {}
@@ -318,7 +321,7 @@ impl<'c> Scan<'c, '_> {
                 if let [_, name, "=", target] = head[..] {
                     aliases.insert(name, target.to_owned());
                     let kind = self.alias_kind(scope, target);
-                    self.declared.insert((qualified(&scope.name, name), kind));
+                    self.declared.insert((qualify_name(&scope.name, name), kind));
                 }
                 return;
             }
@@ -328,12 +331,12 @@ impl<'c> Scan<'c, '_> {
             }
             _ => {}
         }
-        if let Some((name, signature)) = declaration(&head, aliases) {
+        if let Some((name, signature)) = parse_declaration(&head, aliases) {
             let is_constructor =
                 scope.class.as_deref() == Some(&name) && signature.starts_with(['(', '~']);
             if !is_constructor && !name.contains("::") {
-                let signature = local(&signature, &self.namespace);
-                self.declared.insert((qualified(&scope.name, &name), signature));
+                let signature = strip_namespace(&signature, &self.namespace);
+                self.declared.insert((qualify_name(&scope.name, &name), signature));
             }
         }
     }
@@ -341,32 +344,33 @@ impl<'c> Scan<'c, '_> {
     /// Whether an alias in a class stands for a class or an enum.
     fn alias_kind(&self, scope: &CppScope, target: &str) -> String {
         let namespace = scope.name.rsplit_once("::").map_or("", |(namespace, _)| namespace);
-        let target = qualified(namespace, target);
+        let target = qualify_name(namespace, target);
         let is_enum = self.declared.contains(&(target, "enum".to_owned()));
         if is_enum { "enum" } else { "class" }.to_owned()
     }
 }
 
-fn qualified(scope: &str, name: &str) -> String {
+fn qualify_name(scope: &str, name: &str) -> String {
     if scope.is_empty() { name.to_owned() } else { format!("{scope}::{name}") }
 }
 
 /// The name and the signature of a function or variable.
-fn declaration(head: &[&str], aliases: &BTreeMap<&str, String>) -> Option<(String, String)> {
+fn parse_declaration(head: &[&str], aliases: &BTreeMap<&str, String>) -> Option<(String, String)> {
     let is_extension = !head.contains(&"_proto_TypeTraits");
     let identifier = head.iter().position(|token| *token == "ExtensionIdentifier");
     if let Some(at) = identifier.filter(|_| is_extension) {
-        let end = closing(head, at + 1);
-        let parts = arguments(&head[at + 2..end]);
+        let end = find_closing_bracket(head, at + 1);
+        let parts = split_arguments(&head[at + 2..end]);
         let traits: Vec<&str> =
             parts.get(1)?.iter().copied().skip_while(|it| !it.ends_with("Traits")).collect();
         // The validity function of an enum adds nothing to its name.
         let (open, inner) = traits.split_first()?;
         let argument = inner.get(1..inner.len().saturating_sub(1)).unwrap_or_default();
-        let argument = arguments(argument).first().map(|it| joined(it)).unwrap_or_default();
+        let argument =
+            split_arguments(argument).first().map(|it| join_tokens(it)).unwrap_or_default();
         let argument = if argument.is_empty() { argument } else { format!("<{argument}>") };
         let name = head.get(end + 2)?;
-        let extendee = joined(parts.first()?);
+        let extendee = join_tokens(parts.first()?);
         return Some((
             (*name).to_owned(),
             format!("ExtensionIdentifier<{extendee},{open}{argument}>"),
@@ -382,7 +386,7 @@ fn declaration(head: &[&str], aliases: &BTreeMap<&str, String>) -> Option<(Strin
         let resolved = tokens.iter().enumerate().map(|(at, token)| {
             aliases.get(token).filter(|_| is_local(at)).map_or(*token, String::as_str)
         });
-        joined(&resolved.collect::<Vec<_>>())
+        join_tokens(&resolved.collect::<Vec<_>>())
     };
     let mut depth = 0;
     let value_at = head.iter().position(|token| *token == "=").unwrap_or(head.len());
@@ -398,19 +402,19 @@ fn declaration(head: &[&str], aliases: &BTreeMap<&str, String>) -> Option<(Strin
         let (name, ty) = head[..value_at].split_last()?;
         return (is_name(name) && !ty.is_empty()).then(|| ((*name).to_owned(), resolve(ty)));
     };
-    let end = closing(head, open);
+    let end = find_closing_bracket(head, open);
     let mut name_at = open - 1;
     while name_at > 1 && head[name_at - 1] == "::" {
         name_at -= 2;
     }
-    let mut name = joined(&head[name_at..open]);
+    let mut name = join_tokens(&head[name_at..open]);
     let mut result = &head[..name_at];
     if let Some(at) = head[..open].iter().position(|token| *token == "operator") {
         name = "operator".to_owned();
         result = &head[..at];
     }
     let mut parameters = Vec::new();
-    for parameter in arguments(&head[open + 1..end]) {
+    for parameter in split_arguments(&head[open + 1..end]) {
         if parameter.contains(&"Args_") {
             continue;
         }

@@ -21,7 +21,7 @@ pub(super) fn normal(symbol: &GeneratedSymbol, file: File<'_>) -> Option<(String
         true => symbol.name.split_once('.')?.1,
         false => &symbol.name,
     };
-    Some((format!("{}: {name}", file.path()), unqualified(&symbol.signature)))
+    Some((format!("{}: {name}", file.path()), strip_qualifiers(&symbol.signature)))
 }
 
 /// Families that every message, enum or service has, which its own symbol covers,
@@ -59,7 +59,7 @@ fn is_stream_type(name: &str) -> bool {
 }
 
 /// A signature without the names of packages.
-fn unqualified(signature: &str) -> String {
+fn strip_qualifiers(signature: &str) -> String {
     let mut out = String::new();
     let mut word_at = 0;
     for character in signature.chars() {
@@ -83,7 +83,7 @@ pub(super) fn scan(out: &Path, files: &[File<'_>]) -> Result<Declared> {
         for suffix in [".pb.go", "_grpc.pb.go"] {
             let path = out.join(format!("{stem}{suffix}"));
             if path.exists() {
-                lines(&read(&path)?, &mut found);
+                read_declarations(&read(&path)?, &mut found);
             }
         }
         let streams = streams(&found);
@@ -103,7 +103,7 @@ pub(super) fn scan(out: &Path, files: &[File<'_>]) -> Result<Declared> {
     Ok(declared)
 }
 
-fn lines(code: &str, found: &mut BTreeMap<String, String>) {
+fn read_declarations(code: &str, found: &mut BTreeMap<String, String>) {
     // The scope of the line: a type, or a block of constants or variables.
     let mut scope = String::new();
     let mut extensions: Vec<String> = Vec::new();
@@ -129,11 +129,11 @@ fn lines(code: &str, found: &mut BTreeMap<String, String>) {
                         numbers.push(((*name).to_owned(), index));
                     } else {
                         let ty = value.split(['(', '{']).next().unwrap_or_default();
-                        found.insert((*name).to_owned(), unqualified(ty));
+                        found.insert((*name).to_owned(), strip_qualifiers(ty));
                     }
                 }
                 ("const" | "var", [name, ty, "=", ..]) => {
-                    found.insert((*name).to_owned(), unqualified(ty));
+                    found.insert((*name).to_owned(), strip_qualifiers(ty));
                 }
                 (_, [first, ..]) if first.contains('(') => {
                     let name = first.split('(').next().unwrap_or_default();
@@ -143,7 +143,7 @@ fn lines(code: &str, found: &mut BTreeMap<String, String>) {
                 (_, [name, ty, tag @ ..]) => {
                     let is_oneof =
                         tag.first().is_some_and(|tag| tag.starts_with("`protobuf_oneof"));
-                    let ty = if is_oneof { "oneof".to_owned() } else { unqualified(ty) };
+                    let ty = if is_oneof { "oneof".to_owned() } else { strip_qualifiers(ty) };
                     found.insert(format!("{scope}.{name}"), ty);
                 }
                 _ => {}
@@ -153,7 +153,7 @@ fn lines(code: &str, found: &mut BTreeMap<String, String>) {
         match words[..] {
             ["type", name, kind, ..] => {
                 let kind = if kind == "=" {
-                    format!("= {}", unqualified(words.get(3).copied().unwrap_or_default()))
+                    format!("= {}", strip_qualifiers(words.get(3).copied().unwrap_or_default()))
                 } else {
                     kind.to_owned()
                 };
@@ -166,7 +166,7 @@ fn lines(code: &str, found: &mut BTreeMap<String, String>) {
             }
             [kind @ ("const" | "var"), "("] => scope = kind.to_owned(),
             ["var" | "const", name, ty, ..] if is_public(name) => {
-                found.insert(name.to_owned(), unqualified(ty));
+                found.insert(name.to_owned(), strip_qualifiers(ty));
             }
             ["func", ..] => {
                 let rest = &line["func ".len()..];
@@ -217,12 +217,12 @@ fn is_public(name: &str) -> bool {
 /// `(*T)(nil)` is a nil of type `*T`.
 fn nil_type(value: &str) -> String {
     let ty = value.trim().trim_end_matches(',').trim_end_matches("(nil)");
-    unqualified(ty.trim_start_matches("(*").trim_end_matches(')'))
+    strip_qualifiers(ty.trim_start_matches("(*").trim_end_matches(')'))
 }
 
 fn extension_type(value: &str) -> String {
     let value = value.trim().trim_end_matches(',').trim_end_matches("(nil)");
-    unqualified(value.trim_start_matches('(').trim_end_matches(')'))
+    strip_qualifiers(value.trim_start_matches('(').trim_end_matches(')'))
 }
 
 /// The signature of a function, starting with its parameters, without their names.
@@ -234,7 +234,7 @@ fn function(rest: &str) -> String {
         .collect();
     let result = rest.get(end + 1..).unwrap_or_default().trim();
     let result = if result == "{}" { "" } else { result };
-    unqualified(format!("func({}) {result}", parameters.join(", ")).trim_end())
+    strip_qualifiers(format!("func({}) {result}", parameters.join(", ")).trim_end())
 }
 
 /// The streams of gRPC as the generic types that later releases use.

@@ -6,7 +6,7 @@ use std::path::Path;
 use abide_harness::Result;
 
 use super::declared::{Declared, read};
-use super::tokens::{arguments, closing, is_name, joined, tokens};
+use super::tokens::{find_closing_bracket, is_name, join_tokens, split_arguments, split_tokens};
 
 pub(super) fn scan(out: &Path) -> Result<Declared> {
     let mut declared = Declared::new();
@@ -18,10 +18,10 @@ pub(super) fn scan(out: &Path) -> Result<Declared> {
                 folders.push(path);
             } else if path.extension() == Some("java".as_ref()) {
                 let code = read(&path)?;
-                let tokens = tokens(&code);
+                let tokens = split_tokens(&code);
                 let package = tokens.iter().position(|token| *token == "package").map(|at| {
                     let end = tokens[at..].iter().position(|it| *it == ";").unwrap_or(0);
-                    joined(&tokens[at + 1..at + end])
+                    join_tokens(&tokens[at + 1..at + end])
                 });
                 let mut scan = Scan { tokens, declared: &mut declared };
                 let all = 0..scan.tokens.len();
@@ -143,16 +143,16 @@ impl Scan<'_, '_> {
                     }
                     let is_interface = self.tokens.get(end) == Some(&"interface");
                     if self.tokens.get(end + 1) == Some(&"(") && !is_interface {
-                        end = closing(&self.tokens, end + 1);
+                        end = find_closing_bracket(&self.tokens, end + 1);
                     }
                     self.tokens[at..=end].fill("");
                     at = end;
                 }
-                "(" => at = closing(&self.tokens, at),
+                "(" => at = find_closing_bracket(&self.tokens, at),
                 "=" => {
                     while at < range.end && self.tokens[at] != ";" {
                         if matches!(self.tokens[at], "{" | "(") {
-                            at = closing(&self.tokens, at);
+                            at = find_closing_bracket(&self.tokens, at);
                         }
                         at += 1;
                     }
@@ -164,7 +164,7 @@ impl Scan<'_, '_> {
                     start = at + 1;
                 }
                 "{" => {
-                    let end = closing(&self.tokens, at);
+                    let end = find_closing_bracket(&self.tokens, at);
                     self.braced(start, at, end, scope, all_public);
                     at = end;
                     start = at + 1;
@@ -197,7 +197,8 @@ impl Scan<'_, '_> {
         let name = format!("{scope}.{name}").trim_start_matches('.').to_owned();
         let word = head[kind].to_owned();
         self.declared.insert((name.clone(), word.clone()));
-        let base = head.iter().position(|it| *it == "extends").map(|at| joined(&head[at + 1..]));
+        let base =
+            head.iter().position(|it| *it == "extends").map(|at| join_tokens(&head[at + 1..]));
         if let Some(base) = base.filter(|_| word == "class") {
             let known = [
                 "com.google.protobuf.GeneratedMessageLite",
@@ -222,7 +223,7 @@ impl Scan<'_, '_> {
                 let signature =
                     if is_case { "case".to_owned() } else { format!("constant {name}") };
                 self.declared.insert((format!("{name}.{value}"), signature));
-                open = closing(&self.tokens, open + 2);
+                open = find_closing_bracket(&self.tokens, open + 2);
                 if self.tokens[open + 1] == "," {
                     open += 1;
                 }
@@ -247,14 +248,14 @@ impl Scan<'_, '_> {
             .filter(|it| !matches!(*it, "public" | "static" | "final" | "abstract" | "default"))
             .collect();
         if head.first() == Some(&"<") {
-            let end = closing(&head, 0);
+            let end = find_closing_bracket(&head, 0);
             head.drain(..=end);
         }
-        let lang = |tokens: &[&str]| joined(tokens).replace("java.lang.", "");
+        let lang = |tokens: &[&str]| join_tokens(tokens).replace("java.lang.", "");
         let declared = match head.iter().position(|token| *token == "(") {
             Some(open) if open > 0 => {
-                let end = closing(&head, open);
-                let parameters = arguments(&head[open + 1..end]);
+                let end = find_closing_bracket(&head, open);
+                let parameters = split_arguments(&head[open + 1..end]);
                 let parameters: Vec<String> = parameters
                     .iter()
                     .map(|it| it.split_last().map_or(String::new(), |(_, ty)| lang(ty)))

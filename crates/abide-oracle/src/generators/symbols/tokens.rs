@@ -2,7 +2,7 @@
 
 /// Splits code into names, numbers and punctuation; comments, strings, characters
 /// and preprocessor lines are left out.
-pub(super) fn tokens(code: &str) -> Vec<&str> {
+pub(super) fn split_tokens(code: &str) -> Vec<&str> {
     let bytes = code.as_bytes();
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -67,7 +67,7 @@ pub(super) fn is_name(token: &str) -> bool {
 }
 
 /// Joins tokens into one text, with spaces only between names.
-pub(super) fn joined(tokens: &[&str]) -> String {
+pub(super) fn join_tokens(tokens: &[&str]) -> String {
     let mut text = String::new();
     for token in tokens {
         if is_name(token) && text.ends_with(|it: char| it.is_alphanumeric() || it == '_') {
@@ -79,12 +79,12 @@ pub(super) fn joined(tokens: &[&str]) -> String {
 }
 
 /// A signature of the model in the normal form of scanned ones.
-pub(super) fn normal(signature: &str) -> String {
-    joined(&tokens(signature))
+pub(super) fn normalize_signature(signature: &str) -> String {
+    join_tokens(&split_tokens(signature))
 }
 
 /// The index of the token that closes the bracket at `at`.
-pub(super) fn closing(tokens: &[&str], at: usize) -> usize {
+pub(super) fn find_closing_bracket(tokens: &[&str], at: usize) -> usize {
     let (open, close) = match tokens[at] {
         "{" => ("{", "}"),
         "(" => ("(", ")"),
@@ -107,7 +107,7 @@ pub(super) fn closing(tokens: &[&str], at: usize) -> usize {
 }
 
 /// Splits at commas outside brackets.
-pub(super) fn arguments<'s, 't>(tokens: &'s [&'t str]) -> Vec<&'s [&'t str]> {
+pub(super) fn split_arguments<'s, 't>(tokens: &'s [&'t str]) -> Vec<&'s [&'t str]> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0, 0);
     for (index, token) in tokens.iter().enumerate() {

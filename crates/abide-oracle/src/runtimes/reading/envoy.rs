@@ -17,7 +17,7 @@ use abide_schema::value::{Codec, ReadErrorKind, UndeclaredPolicy, UnknownName};
 use abide_schema::{EmbeddedFiles, FileDecl, MessageId, Tree};
 
 use self::cases::{CASES, DIFFERENT};
-use super::facts::facts;
+use super::facts::render_facts;
 
 /// What a reader makes of a file.
 #[derive(Debug, PartialEq)]
@@ -33,7 +33,7 @@ enum Verdict {
 /// Compares verdicts; true if each difference has a reason.
 pub(super) fn run(show: usize) -> Result<bool> {
     let newest = envoys()?.into_iter().next().ok_or("there is no Envoy")?;
-    let tree = carried(&newest)?;
+    let tree = load_carried_api(&newest)?;
     let bootstrap = tree.message_named("envoy.config.bootstrap.v3.Bootstrap");
     let bootstrap = bootstrap.ok_or("this Envoy carries no descriptors")?.id;
     let folder = corpora::stage()?.join("reading");
@@ -56,8 +56,8 @@ pub(super) fn run(show: usize) -> Result<bool> {
             command.args(["--mode", "validate", "--log-level", "error", "--disable-hot-restart"]);
             let said = output(command.arg("-c").arg(&path))?;
             let said = [said.stdout, said.stderr].concat();
-            let theirs = verdict_of(&tree, bootstrap, &String::from_utf8_lossy(&said))?;
-            let ours = ours(&tree, bootstrap, notation, &text);
+            let theirs = parse_envoy_verdict(&tree, bootstrap, &String::from_utf8_lossy(&said))?;
+            let ours = read_with_abide(&tree, bootstrap, notation, &text);
             let outcome = match (&ours, &theirs) {
                 (Verdict::Read(Some(ours)), Verdict::Read(Some(theirs))) if ours == theirs => {
                     "read, the same value"
@@ -104,7 +104,7 @@ pub(super) fn run(show: usize) -> Result<bool> {
 }
 
 /// The API of a release, which its program carries.
-fn carried(envoy: &Envoy) -> Result<Tree> {
+fn load_carried_api(envoy: &Envoy) -> Result<Tree> {
     let mut files = EmbeddedFiles::default();
     files.scan(&fs::read(&envoy.program)?);
     let (_, set) = files.finish();
@@ -114,7 +114,7 @@ fn carried(envoy: &Envoy) -> Result<Tree> {
 
 /// What Envoy says: `configuration … OK`, that the text cannot be read, or something about the
 /// value that it read, which it then may show.
-fn verdict_of(tree: &Tree, bootstrap: MessageId, said: &str) -> Result<Verdict> {
+fn parse_envoy_verdict(tree: &Tree, bootstrap: MessageId, said: &str) -> Result<Verdict> {
     if said.contains("' OK") {
         return Ok(Verdict::Read(None));
     }
@@ -139,7 +139,7 @@ fn verdict_of(tree: &Tree, bootstrap: MessageId, said: &str) -> Result<Verdict> 
     let Some((value, _)) = value else { return Ok(Verdict::Read(None)) };
     let reading = Codec::new(tree).read_text(bootstrap, value.as_bytes(), UndeclaredPolicy::Refuse);
     // Envoy shows every host of a type URL, and we read those that C++ can read again.
-    Ok(Verdict::Read(reading.into_result().ok().map(|value| facts(tree, &value))))
+    Ok(Verdict::Read(reading.into_result().ok().map(|value| render_facts(tree, &value))))
 }
 
 /// The last field of a path such as `node.metadata.<struct>[0].list_value`.
@@ -148,7 +148,7 @@ fn last_name(path: &str) -> Option<&str> {
     names.rfind(|it| !it.starts_with('<'))
 }
 
-fn ours(tree: &Tree, bootstrap: MessageId, notation: Notation, text: &str) -> Verdict {
+fn read_with_abide(tree: &Tree, bootstrap: MessageId, notation: Notation, text: &str) -> Verdict {
     let options = ReadOptions { notation, ty: Some(bootstrap), dialect: Some(Dialect::Envoy) };
     let instance = Instance::read(tree, text.as_bytes(), options);
     let readings = || instance.documents.iter().filter_map(|it| it.reading.as_ref());
@@ -161,7 +161,7 @@ fn ours(tree: &Tree, bootstrap: MessageId, notation: Notation, text: &str) -> Ve
     let mut names: Vec<String> = undeclared.map(|it| it.name.clone()).collect();
     if errors.is_empty() && names.is_empty() {
         let message = instance.documents.first().and_then(|it| it.message());
-        return Verdict::Read(message.map(|it| facts(tree, it)));
+        return Verdict::Read(message.map(|it| render_facts(tree, it)));
     }
     for error in &errors {
         let Some(field) = error.field.map(|field| tree.field(field)) else { continue };

@@ -7,7 +7,7 @@ use abide_schema::value::{Codec, Message, Value};
 use abide_schema::{Cardinality, Presence, Tree};
 
 /// The fields of a value by number, maps by key, and of an Any what it holds.
-pub(super) fn facts(tree: &Tree, message: &Message) -> String {
+pub(super) fn render_facts(tree: &Tree, message: &Message) -> String {
     let mut out = String::new();
     write(tree, &message.normalize(tree), &mut out);
     out
@@ -42,7 +42,7 @@ fn write(tree: &Tree, message: &Message, out: &mut String) {
                     let field = tree.message(pair.ty).field_numbered(number)?;
                     let zero = Value::new_zero(tree, field.ty());
                     let value = pair.find_by_number(tree, number).map(|entry| entry.value.clone());
-                    Some(shown(tree, &value.or(zero)?))
+                    Some(render_value(tree, &value.or(zero)?))
                 };
                 (part(1).unwrap_or_default(), part(2).unwrap_or_default())
             });
@@ -50,7 +50,7 @@ fn write(tree: &Tree, message: &Message, out: &mut String) {
             continue;
         }
         for entry in entries {
-            out.push_str(&shown(tree, &entry.value));
+            out.push_str(&render_value(tree, &entry.value));
             out.push(' ');
         }
     }
@@ -64,7 +64,7 @@ fn any_bytes<'m>(tree: &Tree, any: &'m Message) -> &'m [u8] {
     any.get(tree, "value").and_then(|entry| entry.value.as_bytes()).unwrap_or_default()
 }
 
-fn shown(tree: &Tree, value: &Value) -> String {
+fn render_value(tree: &Tree, value: &Value) -> String {
     match value {
         Value::Message(message) => {
             let mut out = String::new();

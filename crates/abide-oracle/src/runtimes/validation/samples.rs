@@ -6,7 +6,7 @@ use abide_schema::{Cardinality, Field, MessageId, Scalar, Tree, Type};
 use super::draw::Numbers;
 
 /// Values of a type: the empty one, and others that rules treat differently.
-pub(super) fn values(tree: &Tree, ty: MessageId, numbers: &mut Numbers) -> Vec<Message> {
+pub(super) fn generate_messages(tree: &Tree, ty: MessageId, numbers: &mut Numbers) -> Vec<Message> {
     let message = tree.message(ty);
     let mut all = vec![Message::new(ty)];
     let fields: Vec<Field<'_>> = message.fields().collect();
@@ -21,7 +21,7 @@ pub(super) fn values(tree: &Tree, ty: MessageId, numbers: &mut Numbers) -> Vec<M
                 Cardinality::Repeated | Cardinality::Map => numbers.below(4),
             };
             for _ in 0..count {
-                let one = one(tree, *field, numbers);
+                let one = generate_value(tree, *field, numbers);
                 value.entries.extend(one.map(|one| Entry::new(field.id, one)));
             }
         }
@@ -147,7 +147,7 @@ const TEXTS: &[&str] = &[
     "[fe80::1%a]:5",
 ];
 
-fn one(tree: &Tree, field: Field<'_>, numbers: &mut Numbers) -> Option<Value> {
+fn generate_value(tree: &Tree, field: Field<'_>, numbers: &mut Numbers) -> Option<Value> {
     let small = |numbers: &mut Numbers| {
         *numbers.of(&[-5i64, -4, -3, 0, 0, 1, 2, 3, 4, 5, 5, 6, 7, 8, 9, 10, i64::MIN, i64::MAX])
     };
@@ -164,7 +164,7 @@ fn one(tree: &Tree, field: Field<'_>, numbers: &mut Numbers) -> Option<Value> {
                         (*numbers.of(&["", "type.googleapis.com/a.B", "type.googleapis.com/a.C"]))
                             .into(),
                     ),
-                    _ => one(tree, inner, numbers)?,
+                    _ => generate_value(tree, inner, numbers)?,
                 };
                 value.entries.push(Entry::new(inner.id, one));
             }
@@ -187,8 +187,8 @@ fn one(tree: &Tree, field: Field<'_>, numbers: &mut Numbers) -> Option<Value> {
                     ),
                 }
             }
-            Scalar::Double => Value::F64(float(numbers)),
-            Scalar::Float => Value::F32(float(numbers) as f32),
+            Scalar::Double => Value::F64(generate_float(numbers)),
+            Scalar::Float => Value::F32(generate_float(numbers) as f32),
             Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => Value::I32(small(numbers) as i32),
             Scalar::Int64 | Scalar::Sint64 | Scalar::Sfixed64 => Value::I64(small(numbers)),
             Scalar::Uint32 | Scalar::Fixed32 => Value::U32(small(numbers) as u32),
@@ -197,7 +197,7 @@ fn one(tree: &Tree, field: Field<'_>, numbers: &mut Numbers) -> Option<Value> {
     })
 }
 
-fn float(numbers: &mut Numbers) -> f64 {
+fn generate_float(numbers: &mut Numbers) -> f64 {
     *numbers.of(&[
         -5.0,
         -4.0,

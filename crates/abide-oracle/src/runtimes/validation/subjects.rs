@@ -113,7 +113,7 @@ const ENUMS: &[&str] = &[
 ];
 
 /// A schema of one library, in which each message is about one rule.
-pub(super) fn schema(
+pub(super) fn render_schema(
     library: &'static str,
     numbers: &mut Numbers,
     subjects: &mut Vec<Subject>,
@@ -194,7 +194,7 @@ pub(super) fn schema(
     };
     for &(ty, wrapper) in NUMBERS {
         for _ in 0..10 {
-            let rules = range(numbers, ty);
+            let rules = generate_range(numbers, ty);
             everywhere(&format!("{ty} range {rules}"), ty, ty, wrapper, &rules);
         }
         for rules in
@@ -444,7 +444,7 @@ const EXPRESSIONS: &[(&str, &str, &str)] = &[
 ];
 
 /// Bounds of any kind, including those that exclude what is between them.
-fn range(numbers: &mut Numbers, ty: &str) -> String {
+fn generate_range(numbers: &mut Numbers, ty: &str) -> String {
     let bounds = if ty.starts_with('u') || ty.starts_with("fixed") {
         &[1, 3, 5, 9][..]
     } else {

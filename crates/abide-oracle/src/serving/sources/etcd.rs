@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use abide_harness::Result;
 
 use crate::serving::processes::free_port;
-use crate::serving::until;
+use crate::serving::wait_until;
 
 /// A store with one or more members. They end when this is dropped.
 pub(super) struct Etcd {
@@ -67,7 +67,7 @@ impl Etcd {
         for number in 0..members {
             etcd.begin(number)?;
         }
-        until("etcd serves", || etcd.control(&["endpoint", "health"], "").ok())?;
+        wait_until("etcd serves", || etcd.control(&["endpoint", "health"], "").ok())?;
         Ok(etcd)
     }
 

@@ -72,7 +72,7 @@ impl<'t> ElementOptions<'t> {
     }
 
     /// The place of the value of an entry.
-    fn value_place(self, entry: &Entry) -> Place {
+    fn find_value_place(self, entry: &Entry) -> Place {
         if entry.span.is_empty() {
             self.fallback()
         } else {
@@ -117,7 +117,7 @@ impl<'t> ElementOptions<'t> {
         let Some(entry) = self.find_own("deprecated") else { return Vec::new() };
         let (node, options) = match self.element {
             None => (Node::NONE, file::OPTIONS),
-            Some(element) => (element.node(), options_field(element)),
+            Some(element) => (element.node(), choose_options_field(element)),
         };
         let path = [options, self.tree.field(entry.field).number() as u32];
         self.file.decl().collect_comments_at_option(node, entry.key.to(entry.span), path)
@@ -244,7 +244,7 @@ impl<'t> File<'t> {
 }
 
 /// The field of an element's descriptor that holds its options.
-fn options_field(element: Element<'_>) -> u32 {
+fn choose_options_field(element: Element<'_>) -> u32 {
     match element {
         Element::Message(_) => message::OPTIONS,
         Element::Field(_) => field::OPTIONS,
@@ -480,13 +480,13 @@ impl<'t> Method<'t> {
         let mut bindings = Vec::new();
         let rule = options.find_any(&[Annotation::GoogleHttp]).and_then(|it| it.value.as_message());
         if let Some(rule) = rule {
-            bindings.extend(http_binding(options, rule));
+            bindings.extend(read_http_binding(options, rule));
             let tree = options.tree;
             for entry in &rule.entries {
                 if tree.field(entry.field).name() == "additional_bindings"
                     && let Some(rule) = entry.value.as_message()
                 {
-                    bindings.extend(http_binding(options, rule));
+                    bindings.extend(read_http_binding(options, rule));
                 }
             }
         }
@@ -494,7 +494,7 @@ impl<'t> Method<'t> {
     }
 }
 
-fn http_binding<'t>(
+fn read_http_binding<'t>(
     options: ElementOptions<'t>,
     rule: &'t value::Message,
 ) -> Option<HttpBinding<'t>> {
@@ -514,7 +514,7 @@ fn http_binding<'t>(
             }
             _ => return None,
         };
-        let place = options.value_place(path);
+        let place = options.find_value_place(path);
         Some(HttpBinding { method, path: path.value.as_str()?, body, response_body, place })
     })
 }

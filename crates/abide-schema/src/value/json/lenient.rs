@@ -236,12 +236,12 @@ pub(super) fn parse_whole_number(scalar: Scalar, word: &str) -> Option<i128> {
         return Some(number);
     }
     let number = parse_number(word)
-        .filter(|it| it.fract() == 0.0 && it.abs() <= max_exact_integer(scalar))?;
+        .filter(|it| it.fract() == 0.0 && it.abs() <= find_max_exact_integer(scalar))?;
     Some(number as i128)
 }
 
 /// Up to which number every integer is a `double`, as the runtime counts.
-fn max_exact_integer(scalar: Scalar) -> f64 {
+fn find_max_exact_integer(scalar: Scalar) -> f64 {
     let is_signed = matches!(
         scalar,
         Scalar::Int32
