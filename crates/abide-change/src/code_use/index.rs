@@ -8,12 +8,55 @@ use rustc_hash::FxHashMap;
 use crate::symbols::{GeneratedSymbol, Language, list_symbols, list_symbols_of_file};
 
 /// A member of a type in generated code.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Member {
     /// The elements that it is generated for, by their places in the list of all.
     pub(super) elements: Vec<u32>,
     /// The type of what it gives, if that is a generated one.
     pub(super) result: Option<String>,
+    /// How code writes it.
+    pub(super) forms: MemberForms,
+}
+
+/// How code writes a member: some have several forms, as accessors of lists in C++.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MemberForms {
+    /// As a name alone.
+    pub(super) is_plain: bool,
+    /// As a call without arguments.
+    pub(super) takes_nothing: bool,
+    /// As a call with arguments.
+    pub(super) takes_arguments: bool,
+}
+
+impl MemberForms {
+    /// A name alone.
+    const PLAIN: MemberForms =
+        MemberForms { is_plain: true, takes_nothing: false, takes_arguments: false };
+
+    /// The form of a symbol, by its signature.
+    fn of(language: Language, element: Element<'_>, signature: &str) -> MemberForms {
+        let is_method = matches!(element, Element::Method(_));
+        let takes_nothing = match language {
+            Language::Go => signature.starts_with("func()"),
+            Language::Java => signature.ends_with("()"),
+            Language::Cpp => signature.ends_with("()") || signature.ends_with("() const"),
+            Language::Python => is_method,
+        };
+        let is_call = match language {
+            Language::Go => signature.starts_with("func"),
+            Language::Java | Language::Cpp => signature.contains('('),
+            Language::Python => is_method,
+        };
+        let takes_arguments = is_call && (!takes_nothing || is_method);
+        MemberForms { is_plain: !is_call, takes_nothing, takes_arguments }
+    }
+
+    fn join(&mut self, other: MemberForms) {
+        self.is_plain |= other.is_plain;
+        self.takes_nothing |= other.takes_nothing;
+        self.takes_arguments |= other.takes_arguments;
+    }
 }
 
 /// The generated names of a tree. A name begins with its unit: the Go import path, the Java
@@ -64,7 +107,7 @@ impl<'t> NameIndex<'t> {
             for symbol in &symbols {
                 let name = normalize(&symbol.name, unit.as_ref());
                 if let Some((owner, member)) = split_call(&name) {
-                    self.add_member(owner, member, number, None);
+                    self.add_member(owner, member, (number, None, MemberForms::PLAIN));
                     continue;
                 }
                 let result = find_result(self.language, element, &name, unit.as_ref());
@@ -72,7 +115,8 @@ impl<'t> NameIndex<'t> {
                     && !is_type
                     && !is_own_type(element, &symbol.signature)
                 {
-                    self.add_member(owner, member, number, result);
+                    let forms = MemberForms::of(self.language, element, &symbol.signature);
+                    self.add_member(owner, member, (number, result, forms));
                 }
                 self.names.entry(name).or_default().push(number);
             }
@@ -97,15 +141,19 @@ impl<'t> NameIndex<'t> {
         (self.language == Language::Python).then(|| (module.to_owned(), String::new()))
     }
 
-    fn add_member(&mut self, owner: &str, member: &str, number: u32, result: Option<String>) {
+    fn add_member(
+        &mut self,
+        owner: &str,
+        member: &str,
+        (number, result, forms): (u32, Option<String>, MemberForms),
+    ) {
         self.owners.entry(member.to_owned()).or_default().insert(owner.to_owned());
         let members = self.members.entry(owner.to_owned()).or_default();
-        let known = members
-            .entry(member.to_owned())
-            .or_insert_with(|| Member { elements: Vec::new(), result: None });
+        let known = members.entry(member.to_owned()).or_default();
         if !known.elements.contains(&number) {
             known.elements.push(number);
         }
+        known.forms.join(forms);
         known.result = known.result.take().or(result);
     }
 

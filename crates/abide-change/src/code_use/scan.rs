@@ -3,12 +3,12 @@
 //! There is no compiler here: types of variables come from how they are declared and assigned, and
 //! a member of an unknown type counts if only one of the types that the file names can have it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::CodeUse;
-use super::index::NameIndex;
+use super::index::{MemberForms, NameIndex};
 use super::scope::{Scope, read_path};
 use super::tokens::Token;
 use crate::symbols::Language;
@@ -37,8 +37,10 @@ pub(super) struct CodeScan<'s, 'c> {
     scope: &'s Scope,
     known: &'s KnownNames,
     /// The types of variables, as they were last declared.
-    variables: FxHashMap<&'c str, Option<String>>,
-    functions: FxHashMap<&'c str, String>,
+    variables: BTreeMap<&'c str, Option<String>>,
+    functions: BTreeMap<&'c str, String>,
+    /// The variables that are declared with a type of others.
+    foreign: FxHashSet<&'c str>,
     /// The types that the file names.
     mentioned: BTreeSet<String>,
     /// The names that belong to a chain that was read.
@@ -62,8 +64,9 @@ impl<'s, 'c> CodeScan<'s, 'c> {
             tokens,
             scope,
             known,
-            variables: FxHashMap::default(),
-            functions: FxHashMap::default(),
+            variables: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            foreign: FxHashSet::default(),
             mentioned: BTreeSet::new(),
             taken: FxHashSet::default(),
             literals: Vec::new(),
@@ -87,6 +90,7 @@ impl<'s, 'c> CodeScan<'s, 'c> {
         // Types that are named further down count as well.
         self.read_all();
         self.variables.clear();
+        self.foreign.clear();
         self.taken.clear();
         self.literals.clear();
         self.uses.clear();
@@ -138,6 +142,7 @@ impl<'s, 'c> CodeScan<'s, 'c> {
         if self.read_key(at) {
             return;
         }
+        self.declare_foreign(at);
         let text = self.tokens[at].text;
         let is_call = self.is_sign(at + 1, "(");
         let ty = match is_call {
@@ -239,7 +244,7 @@ impl<'s, 'c> CodeScan<'s, 'c> {
     /// Adds the use of a member of a type. Returns the type that it gives.
     fn read_member(&mut self, at: usize, owner: &str, member: &str) -> Option<String> {
         let found = self.index.members.get(owner).and_then(|it| it.get(member)).cloned();
-        if let Some(found) = found {
+        if let Some(found) = found.filter(|it| self.is_written_as(at, it.forms)) {
             self.add(at, &found.elements);
             return found.result;
         }
@@ -252,6 +257,17 @@ impl<'s, 'c> CodeScan<'s, 'c> {
             return Some(inner);
         }
         find_common_result(self.index, owner, member)
+    }
+
+    /// Returns true if the name at a place is written as a member is.
+    fn is_written_as(&self, at: usize, forms: MemberForms) -> bool {
+        let is_reference =
+            at > 0 && self.tokens[at - 1].text == "::" && self.index.language == Language::Java;
+        match (self.is_sign(at + 1, "("), self.is_sign(at + 2, ")")) {
+            (true, true) => forms.takes_nothing,
+            (true, false) => forms.takes_arguments,
+            (false, _) => forms.is_plain || is_reference,
+        }
     }
 
     /// Adds the uses of fields that calls name in quotes, as `HasField("name")` of Python.
@@ -285,13 +301,12 @@ impl<'s, 'c> CodeScan<'s, 'c> {
 
     /// Reads a label of Java's `switch`, which names a value of an enum alone.
     fn read_case(&mut self, at: usize) {
-        let text = self.tokens[at].text;
         let is_label =
             self.index.language == Language::Java && at > 0 && self.tokens[at - 1].text == "case";
         if !is_label {
             return;
         }
-        if let Some(found) = self.find_only_member(text, true) {
+        if let Some(found) = self.find_only_member(at, true) {
             self.add(at, &found.1);
         }
     }
@@ -308,8 +323,11 @@ impl<'s, 'c> CodeScan<'s, 'c> {
             false => self.known.variables.get(text).cloned().flatten(),
         };
         let is_telling = is_telling_member(self.index.language, text);
-        if let Some((owner, elements)) = self.find_only_member(text, is_telling).filter(|_| !is_own)
-        {
+        // Members of Go begin with a capital, so a known one is a field of a struct of others.
+        let is_of_others = self.index.language == Language::Go && of_all.is_some();
+        let is_foreign = is_own || !is_telling && (is_of_others || self.is_foreign_member(at));
+        let found = self.find_only_member(at, is_telling).filter(|_| !is_foreign);
+        if let Some((owner, elements)) = found {
             self.taken.insert(at);
             self.add(at, &elements);
             let result = self.read_member(at, &owner, text);
@@ -324,22 +342,73 @@ impl<'s, 'c> CodeScan<'s, 'c> {
 
     /// The only type that the file can mean with a member, and the elements of that. A name that
     /// says what it is may be of a type that the file does not name.
-    fn find_only_member(&self, member: &str, is_telling: bool) -> Option<(String, Vec<u32>)> {
+    fn find_only_member(&self, at: usize, is_telling: bool) -> Option<(String, Vec<u32>)> {
         if !self.scope.sees_units {
             return None;
         }
-        let owners = self.index.owners.get(member)?;
+        let member = self.tokens[at].text;
+        let owners = self.index.owners.get(member)?.iter();
+        let owners: Vec<&String> = owners
+            .filter(|it| self.is_written_as(at, self.index.members[*it][member].forms))
+            .collect();
         let elements = |owner: &String| self.index.members[owner][member].elements.clone();
-        let mentioned: Vec<&String> = owners.iter().filter(|it| self.is_mentioned(it)).collect();
+        let mentioned: Vec<&String> =
+            owners.iter().copied().filter(|it| self.is_mentioned(it)).collect();
         let of = |owners: Vec<&String>| {
             let first = owners.first().map(|it| ((*it).clone(), elements(it)))?;
             owners.iter().all(|it| elements(it) == first.1).then_some(first)
         };
         match mentioned.is_empty() {
             false => of(mentioned),
-            true if is_telling => of(owners.iter().collect()),
+            true if is_telling => of(owners),
             true => None,
         }
+    }
+
+    /// Returns true if a member is one of a variable with a type of others.
+    fn is_foreign_member(&self, at: usize) -> bool {
+        let Some(receiver) = at.checked_sub(2).map(|it| self.tokens[it]) else { return false };
+        let is_bare = !at.checked_sub(3).is_some_and(|it| self.tokens[it].is_join());
+        is_bare && receiver.is_name() && self.foreign.contains(receiver.text)
+    }
+
+    /// Notes a variable that is declared with a type that is not generated: the name of the type,
+    /// or in Go that of the variable, is here.
+    fn declare_foreign(&mut self, at: usize) {
+        let (name, is_foreign) = match self.index.language {
+            Language::Go => (at, self.begins_parameter(at)),
+            Language::Java | Language::Cpp => {
+                let (path, mut end) = read_path(self.tokens, at);
+                let is_type = path.last().is_some_and(|it| !is_keyword(it) && *it != "auto");
+                while self.is_sign(end, "&") || self.is_sign(end, "*") {
+                    end += 1;
+                }
+                let ends =
+                    ["=", ";", ",", ")", ":", "("].iter().any(|it| self.is_sign(end + 1, it));
+                (end, is_type && ends && self.tokens.get(end).is_some_and(|it| it.is_name()))
+            }
+            Language::Python => return,
+        };
+        if is_foreign && !is_keyword(self.tokens[name].text) {
+            let text = self.tokens[name].text;
+            self.foreign.insert(text);
+            self.variables.insert(text, None);
+        }
+    }
+
+    /// Returns true if a parameter of a Go function begins here: a name and a type behind it.
+    fn begins_parameter(&self, at: usize) -> bool {
+        let is_first = at > 0 && (self.tokens[at - 1].is("(") || self.tokens[at - 1].is(","));
+        let mut end = at + 1;
+        while ["*", "[", "]", "..."].iter().any(|it| self.is_sign(end, it)) {
+            end += 1;
+        }
+        let is_type = self.tokens.get(end).is_some_and(|it| it.is_name());
+        let (path, after) = read_path(self.tokens, end);
+        let ends = self.is_sign(after, ",") || self.is_sign(after, ")") || self.is_sign(after, "{");
+        // `a * b` in a call looks alike, but for the space that nobody reads here.
+        let is_own = self.scope.resolve(self.index, &path).is_none();
+        is_first && is_type && ends && is_own && self.tokens[at].line == self.tokens[end].line
     }
 
     /// Returns true if the file names a type, or the one that it builds.
@@ -392,6 +461,7 @@ impl<'s, 'c> CodeScan<'s, 'c> {
             && !at.checked_sub(1).is_some_and(|it| self.tokens[it].is_join());
         if is_free {
             self.variables.insert(self.tokens[at].text, Some(ty.to_owned()));
+            self.foreign.remove(self.tokens[at].text);
         }
     }
 
@@ -491,6 +561,7 @@ impl<'s, 'c> CodeScan<'s, 'c> {
     /// Notes the type of what a value is assigned to: the value begins here.
     fn assign(&mut self, first: usize, ty: Option<String>) {
         if let Some(target) = self.find_target(first) {
+            self.foreign.remove(self.tokens[target].text);
             self.variables.insert(self.tokens[target].text, ty);
         }
     }

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use abide_lint::{Finding, Severity, pluralize};
 use abide_source::printable::escape_unprintable;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::context::{Style, write_styled};
+use super::json_object::insert_some;
 use crate::history::ReleaseRow;
 
 /// The releases that a finding is about; one that names none is about the one before.
@@ -66,16 +67,16 @@ pub(super) fn render_human(rows: &[ReleaseRow], style: Style) -> Vec<u8> {
 pub(super) fn render_json(rows: &[ReleaseRow]) -> Vec<u8> {
     let mut lines: Vec<Value> = Vec::new();
     for (row, before) in iter_with_last(rows) {
-        lines.push(json!({
-            "kind": "release",
-            "release": row.name,
-            "date": row.day.map(|it| it.to_string()),
-            "errors": row.count(Severity::Error),
-            "warnings": row.count(Severity::Warning),
-        }));
+        let mut object = Map::new();
+        insert_some(&mut object, "kind", Some("release".into()));
+        insert_some(&mut object, "release", Some(row.name.as_str().into()));
+        insert_some(&mut object, "date", row.day.map(|it| it.to_string().into()));
+        insert_some(&mut object, "errors", Some(row.count(Severity::Error).into()));
+        insert_some(&mut object, "warnings", Some(row.count(Severity::Warning).into()));
+        lines.push(object.into());
         lines.extend(row.findings.iter().map(|finding| {
             json!({
-                "kind": "finding",
+                "kind": "release-break",
                 "release": row.name,
                 "package": finding.package,
                 "element": finding.element,

@@ -151,7 +151,7 @@ fn history_judges_each_release_against_all_before_it() {
         .map(|it| (it["release"].as_str().unwrap(), it["errors"].as_u64().unwrap()))
         .collect();
     assert_eq!(errors, [("v1.0.0", 0), ("v1.1.0", 0), ("v1.10.0", 1), ("v1.11.0", 1)]);
-    let last = rows.iter().rfind(|it| it["kind"] == "finding").unwrap();
+    let last = rows.iter().rfind(|it| it["kind"] == "release-break").unwrap();
     assert_eq!(last["element"], "acme.user.v1.User.mail");
     // The release just before it has no such field.
     assert_eq!(last["baselines"], serde_json::json!(["v1.0.0", "v1.1.0"]));

@@ -122,6 +122,12 @@ fn message(command: &str, line: &Value) -> &'static str {
         ("package", "bump") => "PackagePlan",
         ("package", "history") => "HistoryPackage",
         ("commit", _) => "HistoryCommit",
+        ("release", _) => "HistoryRelease",
+        ("release-break", _) => "HistoryReleaseBreak",
+        ("summary", "history") if line["releases"].is_number() => "HistoryReleaseSummary",
+        ("use", _) => "CodeUse",
+        ("", "usage") => "ElementUse",
+        ("summary", "usage") => "CodeUseSummary",
         ("element", _) => "HistoryElement",
         ("rule", _) => "RuleEntry",
         ("example", _) => "RuleExample",
@@ -231,6 +237,43 @@ fn runtimes_and_differences_of_instances_are_what_their_protos_say() {
     let diff = ["config", "diff", "old.txtpb", "new.txtpb", "--api", "api", "--type", "acme.v1.M"];
     let args = [&diff[..], &["--format", "json"]].concat();
     assert_eq!(reports.read_all(&args, &abide(folder, &args)), 3);
+}
+
+#[test]
+fn uses_and_several_old_trees_are_what_their_protos_say() {
+    let reports = Reports::new();
+    let uses = repository().join("testdata/uses");
+    for format in ["json", "jsonl"] {
+        let args = ["usage", "client.go", "client.py", "--tree", ".", "--format", format];
+        assert!(reports.read_all(&args, &abide(&uses, &args)) > 10, "{format}");
+    }
+    let folder = TempDir::new().unwrap();
+    let folder = folder.path();
+    let file = |fields: &str| {
+        format!("syntax = \"proto3\";\npackage acme.mine.v1;\nmessage User {{ {fields} }}\n")
+    };
+    let path = "acme/mine/v1/user.proto";
+    for (tag, fields) in [
+        ("v1", "string a = 1; string b = 2 [deprecated = true];"),
+        ("v2", "string b = 2 [deprecated = true];"),
+    ] {
+        put(folder, &[(path, &file(fields))]);
+        commit(folder);
+        crate::history::git(folder, &["tag", tag]);
+    }
+    put(folder, &[(path, &file("int32 a = 1; string b = 2 [deprecated = true];"))]);
+    let used = "{\"element\":\"acme.mine.v1.User\",\"client\":\"c\",\"last\":\"2026-01-01\",\"count\":2}\n";
+    put(folder, &[("u.jsonl", used), ("abide.toml", "[usage]\nfiles = [\"u.jsonl\"]\n")]);
+    for args in [
+        &["breaking", "--against", "git:every(v*)"][..],
+        &["deprecations"],
+        &["history", "--every", "v*"],
+    ] {
+        let args = [args, &["--format", "json"]].concat();
+        let ran = abide(folder, &args);
+        assert!(reports.read_all(&args, &ran) > 1, "{args:?}");
+        assert!(args[0] == "history" || ran.text().contains("\"users\""), "{}", ran.text());
+    }
 }
 
 #[test]
