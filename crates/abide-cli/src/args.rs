@@ -19,6 +19,7 @@ mod plugin;
 mod runtime;
 mod translation;
 mod usage;
+mod waive;
 
 use std::path::PathBuf;
 
@@ -56,6 +57,7 @@ pub(crate) use self::plugin::{PluginArgs, PluginTool};
 pub(crate) use self::runtime::{RuntimeArgs, RuntimeCommand, RuntimeShowArgs};
 pub(crate) use self::translation::TranslationArgs;
 pub(crate) use self::usage::UsageArgs;
+pub(crate) use self::waive::WaiveArgs;
 
 /// Lists the kinds of SOURCE for a help text, one a line.
 fn describe_sources() -> String {
@@ -304,6 +306,9 @@ pub(crate) enum Command {
     /// Mark an element as deprecated, with what to use instead
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", deprecate::HELP, describe_sources()))]
     Deprecate(DeprecateArgs),
+    /// Waive a finding of `abide check`, with a reason
+    #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", waive::HELP, describe_sources()))]
+    Waive(WaiveArgs),
     /// Carry files to a later edition without a change of meaning
     #[command(after_help = format!("{}\n\n{}\n\n{EXIT_STATUS}", edition::HELP, describe_sources()))]
     Edition(EditionArgs),

@@ -44,6 +44,7 @@ mod serve;
 mod session;
 mod upgrade;
 mod usage;
+mod waive;
 
 use std::process::ExitCode;
 
@@ -99,6 +100,7 @@ pub(crate) fn run(cli: &Cli, matches: &ArgMatches) -> ExitCode {
             bump::bump(&cli.global, tree, since, *action, format)
         }
         Command::Deprecate(args) => deprecate::deprecate(&cli.global, args),
+        Command::Waive(args) => waive::waive(&cli.global, args),
         Command::Deprecations(args) => deprecations::deprecations(&cli.global, args),
         Command::Usage(args) => usage::usage(&cli.global, args),
         Command::Edition(args) => edition::edition(&cli.global, args),

@@ -22,6 +22,9 @@ pub enum ActionKind {
     Waive,
 }
 
+/// The reason that the author of a waiver replaces.
+const WAIVER_REASON: &str = "TODO: say why";
+
 /// An edit that is offered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditorAction {
@@ -67,9 +70,13 @@ impl Project {
                     offer(title, ActionKind::Fix, here(edit));
                 }
             }
-            if let Some(edit) = build_waiver(decl, finding) {
-                let title = format!("Waive {} here, with a reason", finding.rule);
-                offer(title, ActionKind::Waive, here(edit));
+            let place = finding.location.place().map(|it| analysis.tree.file(it.file));
+            let waiver = place
+                .and_then(|file| abide_lint::waive_in_comment(file, finding, None, WAIVER_REASON));
+            if let Some((waiver, edits)) =
+                waiver.as_ref().and_then(|it| Some((it, collect_fix_edits(analysis, it)?)))
+            {
+                offer(capitalize(&waiver.title), ActionKind::Waive, edits);
             }
         }
         actions
@@ -202,20 +209,6 @@ fn put_back(
         _ => TextEdit::insert(end, format!("{removed} ")),
     };
     Some((format!("Put `{name}` back"), edit))
-}
-
-/// The waiver comment above the declaration that a finding is in. Errors of the language cannot be
-/// waived.
-fn build_waiver(decl: &FileDecl, finding: &Finding) -> Option<TextEdit> {
-    if !abide_lint::is_waivable(finding) {
-        return None;
-    }
-    let text = decl.source_text()?;
-    let (_, span) = find_statement(decl, finding.location.span.start)?;
-    let at = find_line_start(text, span.start);
-    let (indent, end) = (read_indent(text, span.start), detect_line_end(text));
-    let comment = format!("{indent}// {}TODO: say why{end}", abide_lint::format_waiver(finding));
-    Some(TextEdit::insert(at, comment))
 }
 
 /// The edits of a fix by file; none, if it edits more than the tree.

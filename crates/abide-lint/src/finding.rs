@@ -24,7 +24,7 @@ pub use element_user::ElementUser;
 pub use exception::{Exception, ExceptionKind};
 pub use finding::{ChangeFacts, Finding, FindingLabel, Gone, Severity};
 pub(crate) use finding::{digest, is_fingerprint};
-pub(crate) use fix::comments::without_comment_line;
+pub(crate) use fix::comments::{with_comment_above, without_comment_line};
 pub use fix::deprecation::{DeprecationAnswer, DeprecationError, DeprecationNotice, deprecate};
 pub use fix::edition::{EditionObstacle, EditionObstacleReason};
 pub(crate) use fix::edition::{with_edition, write_in_edition};

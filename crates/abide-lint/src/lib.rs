@@ -47,7 +47,7 @@ pub use engine::{
     find_objections, find_upgrade_blockers, fix, join_releases, new_errors, plan_versions,
     record_made_versions, run_rule_examples,
 };
-pub use exceptions::{format_waiver, is_waivable};
+pub use exceptions::{format_waiver, is_waivable, waive_in_comment};
 pub use finding::{
     Applied, Behind, BrokenBaseline, Bump, ChangeFacts, ConfigError, Dependent, DeprecationAnswer,
     DeprecationError, DeprecationNotice, EditionObstacle, EditionObstacleReason, ElementUser,

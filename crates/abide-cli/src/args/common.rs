@@ -131,6 +131,20 @@ pub(super) fn parse_extra_report(text: &str) -> Result<ExtraReport, String> {
 }
 
 impl JudgeArgs {
+    /// Judges the configured tree as a whole.
+    pub(crate) fn of_configured_tree(import_path: &[String]) -> JudgeArgs {
+        JudgeArgs {
+            tree: TreeArgs { source: None, import_path: import_path.to_vec() },
+            more: Vec::new(),
+            stdin_filepath: None,
+            changed: false,
+            allow_plugins: false,
+            format: &REPORTS[0],
+            report: Vec::new(),
+            show: SelectArgs::default(),
+        }
+    }
+
     /// The formats of all reports of a run.
     pub(crate) fn formats(&self) -> impl Iterator<Item = &'static ReportFormat> {
         [self.format].into_iter().chain(self.report.iter().map(|it| it.format))
@@ -149,7 +163,7 @@ impl JudgeArgs {
 }
 
 /// Arguments that choose the findings of a report.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct SelectArgs {
     /// Report only this rule or group, by its name here or in another tool (repeatable, separated
     /// by commas)
@@ -193,6 +207,21 @@ pub(crate) struct CompareArgs {
 
 fn parse_compatibility() -> PossibleValuesParser {
     PossibleValuesParser::new(Compatibility::ALL.iter().map(|it| it.0))
+}
+
+/// Arguments that choose what happens with an edit of one place.
+#[derive(Args, Clone, Copy, Debug)]
+#[group(required = true, multiple = false)]
+pub(crate) struct EditTarget {
+    /// Print what would change, as a patch
+    #[arg(long)]
+    pub(crate) diff: bool,
+    /// Edit the file
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Exit with status 1 if there is anything left to edit
+    #[arg(long)]
+    pub(crate) check: bool,
 }
 
 /// Parses a day. The parser of dates would also take a date with a time, and drop the time.

@@ -2,10 +2,10 @@
 
 use clap::Args;
 
-use super::common::TreeArgs;
+use super::common::{EditTarget, TreeArgs, parse_date};
 
 pub(super) const HELP: &str = "\
-ELEMENT is the full name of a message, field, enum, enum value, service or method. It gets the option \
+ELEMENT is the full name of a message, field, extension, enum, enum value, service or method. It gets the option \
 `deprecated` and a comment that says what to use instead. If the tree imports the annotations of \
 Abide or of Envoy, these say so as well, and since when. Nothing is written if the tree would have \
 errors then that it does not have now.
@@ -13,7 +13,9 @@ errors then that it does not have now.
 Examples:
   abide deprecate acme.user.v1.User.mail --replaced-by email --diff
   abide deprecate acme.user.v1.User.mail --replaced-by email --write
-  abide deprecate acme.user.v1.Legacy --dropped 'nobody calls it' --write";
+  abide deprecate acme.user.v1.User.mail --replaced-by email --date 2026-03-31 --write
+  abide deprecate acme.user.v1.Legacy --dropped 'nobody calls it' --write
+  abide deprecate acme.user.v1.Legacy --check            # is it deprecated?";
 
 /// Arguments of `abide deprecate`.
 #[derive(Args, Debug)]
@@ -30,19 +32,10 @@ pub(crate) struct DeprecateArgs {
     /// Why nothing replaces it: a sentence, or a part of one
     #[arg(long, value_name = "REASON", conflicts_with = "replaced_by")]
     pub(crate) dropped: Option<String>,
+    /// The day of the deprecation, as YYYY-MM-DD [default: today, or the day of --as-of]
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
+    pub(crate) date: Option<jiff::civil::Date>,
     /// The handling of the edits.
     #[command(flatten)]
-    pub(crate) target: DeprecateTarget,
-}
-
-/// Arguments that choose where the edits go.
-#[derive(Args, Clone, Copy, Debug)]
-#[group(required = true, multiple = false)]
-pub(crate) struct DeprecateTarget {
-    /// Print what would change, as a patch
-    #[arg(long)]
-    pub(crate) diff: bool,
-    /// Edit the file of the element
-    #[arg(long)]
-    pub(crate) write: bool,
+    pub(crate) target: EditTarget,
 }

@@ -93,7 +93,8 @@ pub(super) fn bump(
             let as_of = global.as_of.unwrap_or_else(today);
             let status = Status::of(&loaded.tree, &settings.config.policy, Some(&plan.lock), as_of);
             let written = &written[..];
-            let report = PlanReport { plan: &plan, status: &status, written };
+            let next = suggest_next(&plan, action, !rewrites.is_empty());
+            let report = PlanReport { plan: &plan, status: &status, written, next };
             (format.write)(&report, style(global, format.is_styled))
         };
         let failed = has_failed(&plan, action);
@@ -123,6 +124,16 @@ fn load_release(
     notes.extend(old.notes.iter().cloned());
     let lock = read_lock(&release, &format!(" of {spec}"), use_error_color(global))?;
     Ok(Some((old, lock)))
+}
+
+/// The line that says what comes next, if anything does.
+fn suggest_next(plan: &Plan, action: BumpAction, is_open: bool) -> Option<&'static str> {
+    let is_stuck = plan.count(PlanVerdict::Unknown) == plan.packages.len();
+    match (action.write, is_open && !is_stuck) {
+        (true, true) => Some("next: commit what was written, together with the change"),
+        (false, true) => Some("next: `abide bump --write` records it"),
+        (_, false) => None,
+    }
 }
 
 /// Returns true if a plan fails the command.

@@ -80,7 +80,7 @@ pub(super) fn breaking(
 }
 
 /// The settings of a run that compares: those of `abide.toml`, and over them the command line.
-fn read_settings(
+pub(super) fn read_settings(
     global: &Global,
     judge: &JudgeArgs,
     compare: &CompareArgs,
@@ -188,8 +188,8 @@ fn write_accepted(settings: &Settings, report: &Report) -> Result<String, Error>
     let old = before.as_ref().map(String::as_bytes);
     let step = FileStep { path, old, new: Some(text.as_bytes()) };
     folder.apply(&[step]).map_err(|why| convert_write_error(folder, why))?;
-    Ok(match count {
-        1 => format!("1 finding recorded in {ACCEPTED}"),
-        count => format!("{count} findings recorded in {ACCEPTED}"),
-    })
+    let found = abide_lint::pluralize(count, "finding");
+    Ok(format!(
+        "{found} recorded in {ACCEPTED}: commit it, and `abide check` reports only new ones"
+    ))
 }

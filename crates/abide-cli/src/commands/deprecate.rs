@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use abide_lint::{DeprecationAnswer, DeprecationNotice, Fix, Lock, backtick, find_nearest};
 use abide_schema::{Element, Tree};
-use abide_upgrade::{Edit, FileRole, FileRoles, apply};
+use abide_source::LoadedTree;
+use abide_upgrade::{Edit, FileRole, FileRoles, UpgradeOptions, apply};
 
 use super::edited_tree::EditedTree;
 use super::file_changes::{Changes, FileChange, render_patch};
@@ -25,12 +26,16 @@ pub(super) fn deprecate(global: &Global, args: &DeprecateArgs) -> Result<Command
     let lock = read_lock(source, "", use_error_color(global))?;
     let tree = &loaded.tree;
     let element = find_element(tree, &args.element)?;
+    if args.target.check {
+        progress.finish();
+        return Ok(describe_state(element, loaded));
+    }
     check_editable(element, &FileRoles::from_tree(tree, &settings.config.policy.upgrade))?;
     let fix = abide_lint::deprecate(
         element,
         DeprecationNotice {
             answer: read_answer(element, args)?,
-            since: global.as_of.unwrap_or_else(today),
+            since: args.date.or(global.as_of).unwrap_or_else(today),
             version: &find_version(element, lock.as_ref()),
         },
     )
@@ -54,13 +59,16 @@ pub(super) fn deprecate(global: &Global, args: &DeprecateArgs) -> Result<Command
     }
     edited.write(&changes)?;
     if !global.quiet {
-        suggest_next(args, lock.is_some()).iter().for_each(|it| eprint_line(it));
+        let is_made = settings.config.policy.upgrade_settings();
+        let rises = abide_upgrade::upgrade(&predicted.tree, is_made, &UpgradeOptions::default())
+            .is_ok_and(|it| !it.files.is_empty());
+        suggest_next(args, lock.is_some(), rises).iter().for_each(|it| eprint_line(it));
     }
     Ok(CommandOutcome { troubles, ..CommandOutcome::nothing(false) })
 }
 
 /// The lines that say what is left to do.
-fn suggest_next(args: &DeprecateArgs, is_recorded: bool) -> Vec<String> {
+fn suggest_next(args: &DeprecateArgs, is_recorded: bool, rises: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if args.replaced_by.is_none() && args.dropped.is_none() {
         lines.push(
@@ -69,10 +77,24 @@ fn suggest_next(args: &DeprecateArgs, is_recorded: bool) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if is_recorded {
-        lines.push("next: `abide bump --write` records the version of the package".to_owned());
+    let bump = "`abide bump --write` records the version of the package";
+    let upgrade = "`abide upgrade --write` makes the next major version without the element";
+    match (is_recorded, rises) {
+        (true, true) => lines.push(format!("next: {bump}, and {upgrade}")),
+        (true, false) => lines.push(format!("next: {bump}")),
+        (false, true) => lines.push(format!("next: {upgrade}")),
+        (false, false) => {}
     }
     lines
+}
+
+/// Says whether an element is deprecated, as `--check` asks.
+fn describe_state(element: Element<'_>, loaded: &LoadedTree) -> CommandOutcome {
+    let is_done = element.deprecated().is_some();
+    let state = if is_done { "is deprecated" } else { "is not deprecated" };
+    let text = format!("{} {state}\n", backtick(element.full_name()));
+    let troubles = read_errors(loaded);
+    CommandOutcome { failed: !is_done, troubles, ..CommandOutcome::of(text) }
 }
 
 fn find_element<'t>(tree: &'t Tree, name: &str) -> Result<Element<'t>, Error> {

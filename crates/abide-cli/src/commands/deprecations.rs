@@ -102,7 +102,10 @@ pub(super) fn deprecations(
             (true, ..) => String::new(),
             (_, true, None) => format!("nothing is deprecated, so {path} was not written\n"),
             (_, true, _) => format!("{path} is up to date\n"),
-            (_, false, _) => format!("wrote {path}\n"),
+            (_, false, _) => format!(
+                "wrote {path}\nnext: commit it; `abide deprecations --check` in CI keeps it up to \
+                 date\n"
+            ),
         }
     };
     Ok(CommandOutcome { failed: action.check && !is_current, ..CommandOutcome::of(text) })

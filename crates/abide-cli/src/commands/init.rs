@@ -39,6 +39,9 @@ use detect::FirstLook;
 use policy::ForeignPolicy;
 use relaxations::Relaxations;
 
+/// The file in which git is told how to merge others.
+const ATTRIBUTES: &str = ".gitattributes";
+
 pub(super) fn init(
     global: &Global,
     dir: Option<&Path>,
@@ -99,6 +102,8 @@ pub(super) fn init(
     };
     let made = OpenFolder::make(folder).map_err(fail_to("write", &path))?;
     made.replace(CONFIG.as_ref(), text.as_bytes()).map_err(fail_to("write", &path))?;
+    let has_driver = !matches!(branch, DefaultBranch::NoRepository)
+        && add_merge_driver(&made).map_err(fail_to("write", &folder.join(ATTRIBUTES)))?;
     if !global.quiet {
         notes.iter().for_each(|note| eprint_line(&format!("note: {note}")));
     }
@@ -109,7 +114,27 @@ pub(super) fn init(
              add up to",
         );
     }
-    Ok(CommandOutcome::of(format!("wrote {}\n{next}\n", path.display())))
+    let attributes = match has_driver {
+        true => format!(
+            "wrote {}: git merges what two branches record in {LOCK}\n",
+            folder.join(ATTRIBUTES).display()
+        ),
+        false => String::new(),
+    };
+    Ok(CommandOutcome::of(format!("wrote {}\n{attributes}{next}\n", path.display())))
+}
+
+/// Has git keep the lines of both sides where two branches record versions, unless the attributes
+/// say something about the lock already. Returns true if they changed.
+fn add_merge_driver(folder: &OpenFolder) -> std::io::Result<bool> {
+    let old = folder.read(ATTRIBUTES.as_ref())?.unwrap_or_default();
+    if old.windows(LOCK.len()).any(|it| it == LOCK.as_bytes()) {
+        return Ok(false);
+    }
+    let gap = if old.is_empty() || old.ends_with(b"\n") { "" } else { "\n" };
+    let line = format!("{gap}{LOCK} merge=union\n");
+    folder.replace(ATTRIBUTES.as_ref(), &[old.as_slice(), line.as_bytes()].concat())?;
+    Ok(true)
 }
 
 fn format_next_step(next: &str, branch: &DefaultBranch) -> String {
@@ -145,8 +170,7 @@ fn render_suggestion(
          # api-releases = [\"06-30\"]\n\
          # previous-major-months = 12\n\
          \n\
-         # Versions are recorded in abide.lock. With the line `abide.lock merge=union` in\n\
-         # .gitattributes, git merges what two branches recorded.\n\
+         # Versions are recorded in abide.lock.\n\
          {}",
         preset.name(),
         look.render_dependencies()

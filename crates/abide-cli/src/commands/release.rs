@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use abide_lint::{Records, Report, pluralize};
-use abide_schema::{FileId, PackageId, Tree};
+use abide_schema::{FileId, PackageId, Stability, Tree};
 use abide_source::printable::escape_unprintable;
 use abide_source::write::OpenFolder;
 use abide_source::{LoadedTree, load};
@@ -103,11 +103,19 @@ pub(super) fn release(
         lock: records.lock.as_ref(),
         progress: &progress,
     };
-    let (mut made, mut kept) = (made, BTreeSet::new());
+    let (mut made, mut kept, mut beside) = (made, BTreeSet::new(), BTreeSet::new());
+    let deleted = made.deleted.clone();
     let after = loop {
-        let changes = collect_changes(&loaded.tree, policy, &made, &records, folder.as_ref());
-        let mut outlook = undertaking.predict(&changes, &map_sources(&loaded.tree, &made.files))?;
+        let mut outlook = {
+            let changes = collect_changes(&loaded.tree, policy, &made, &records, folder.as_ref());
+            undertaking.predict(&changes, &map_sources(&loaded.tree, &made.files))?
+        };
         progress.finish();
+        let bound = keep_bound_betas(&loaded.tree, &roles, &mut made, &outlook.errors);
+        if !bound.is_empty() {
+            beside.extend(bound);
+            continue;
+        }
         // The end of a candidate is what a release is for.
         let gone: BTreeSet<&str> =
             made.deleted.iter().map(|it| loaded.tree.file(*it).package().name()).collect();
@@ -117,7 +125,6 @@ pub(super) fn release(
         }
         let places = outlook.errors.findings.iter();
         let harmed = places.filter_map(|it| undertaking.locate(&outlook, it)).collect();
-        drop(changes);
         let stay = stop_following(&loaded.tree, &roles, &mut made, &harmed);
         if stay.is_empty() {
             undertaking.report_errors(&outlook);
@@ -159,7 +166,8 @@ pub(super) fn release(
         let released = read_released_lock(&settings, args);
         // What is released is no longer generated; the lines of candidates go with their files.
         let lock = records.edit_lock(&folder, &changes, |lock| {
-            abide_lint::record_release(lock, &loaded.tree, &made, day);
+            let whole = ReleaseResult { deleted, ..made.clone() };
+            abide_lint::record_release(lock, &loaded.tree, &whole, day);
             made.files.iter().for_each(|it| {
                 lock.forget_made(&display_of_generated(loaded.tree.file(it.from), &it.path));
             });
@@ -195,9 +203,16 @@ pub(super) fn release(
             eprint_line(&format!("note: {note}"));
         }
         let edits = describe_edits(&loaded.tree, &roles, &made, &kept);
-        edits.for_each(|note| eprint_line(&format!("note: {note}")));
+        let staying = beside.iter().map(|id| {
+            let name = loaded.tree.package(*id).name();
+            format!("`{name}` stays beside its release: removing it would break its users")
+        });
+        edits.chain(staying).for_each(|note| eprint_line(&format!("note: {note}")));
     }
     if target.write {
+        if !global.quiet && !changes.is_empty() {
+            eprint_line("next: commit the release and tag it: `abide bump` counts from the tag");
+        }
         return Ok(CommandOutcome::nothing(ignores));
     }
     if target.diff {
@@ -213,6 +228,27 @@ pub(super) fn release(
         return Ok(CommandOutcome { failed, ..CommandOutcome::of(plan) });
     }
     Ok(CommandOutcome::nothing(ignores || !changes.is_empty()))
+}
+
+/// Takes out of a release the end of betas that people wrote and that the policy does not let go:
+/// they stay for those who use them. Returns the packages.
+fn keep_bound_betas(
+    tree: &Tree,
+    roles: &FileRoles,
+    made: &mut ReleaseResult,
+    errors: &Report,
+) -> BTreeSet<PackageId> {
+    let harmed: BTreeSet<&str> =
+        errors.findings.iter().filter(|it| it.change.is_some()).map(|it| &*it.package).collect();
+    let gone = made.deleted.iter().map(|it| tree.file(*it));
+    let bound = gone.filter(|it| {
+        let package = it.package();
+        let is_beta = package.version().is_some_and(|it| it.stability == Stability::Beta);
+        is_beta && roles.get(*it) == FileRole::HandMaintained && harmed.contains(package.name())
+    });
+    let packages: BTreeSet<PackageId> = bound.map(|it| it.package().id).collect();
+    made.deleted.retain(|it| !packages.contains(&tree.file(*it).package().id));
+    packages
 }
 
 /// Takes out of a release the edits of these files, with all of their packages: they keep using the

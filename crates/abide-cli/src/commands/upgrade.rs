@@ -237,6 +237,9 @@ pub(super) fn upgrade(
     if !global.quiet && !is_silent && (target.out.is_some() || target.write) {
         eprint_line(&format!("note: {}", render_summary(&loaded, &made)));
     }
+    if !global.quiet && target.write && left.is_empty() && !made.files.is_empty() {
+        eprint_line("next: review the candidates; `abide release` shows how they become stable");
+    }
     if is_plan && !global.quiet && changes.is_empty() && left.is_empty() {
         eprint_line("note: the candidates in the tree are up to date: there is nothing to write");
     }

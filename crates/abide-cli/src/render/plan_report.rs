@@ -22,11 +22,13 @@ pub(crate) struct PlanReport<'a> {
     pub(crate) status: &'a Status<'a>,
     /// The files that were written.
     pub(crate) written: &'a [String],
+    /// The line that says what comes next.
+    pub(crate) next: Option<&'static str>,
 }
 
 /// For people: the packages with something to do, then the totals, then the calendar.
 pub(super) fn render_human(report: &PlanReport<'_>, style: Style) -> Vec<u8> {
-    let PlanReport { plan, status, written } = *report;
+    let PlanReport { plan, status, written, next } = *report;
     let mut text = String::new();
     for package in plan.packages.iter().filter(|it: &&PackagePlan| {
         style.verbose || it.verdict != PlanVerdict::Recorded || it.required != Bump::None
@@ -58,6 +60,9 @@ pub(super) fn render_human(report: &PlanReport<'_>, style: Style) -> Vec<u8> {
         }
     }
     text += &calendar_note::render_human(status, style);
+    if let Some(next) = next.filter(|_| !style.quiet) {
+        let _ = writeln!(text, "{next}");
+    }
     text.into_bytes()
 }
 
@@ -171,7 +176,7 @@ fn format_reason(reason: &BumpReason) -> String {
 
 /// JSON Lines: one object per package, then the calendar if there is one, then the summary.
 pub(super) fn render_json(report: &PlanReport<'_>, _: Style) -> Vec<u8> {
-    let PlanReport { plan, status, written } = *report;
+    let PlanReport { plan, status, written, .. } = *report;
     let mut lines: Vec<Value> = plan.packages.iter().map(build_package).collect();
     lines.extend(calendar_note::render_json(status));
     let mut summary = json!({

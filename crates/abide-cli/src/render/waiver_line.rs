@@ -13,7 +13,7 @@ pub(super) fn format_waiver_line(finding: &Finding, context: &RenderContext) -> 
     if finding.exception.is_some() || !is_waivable(finding) {
         return None;
     }
-    let waiver = format_waiver(finding);
+    let waiver = format_waiver(finding, None);
     match (finding.location.origin, context.find_text(finding.location.origin)?) {
         (Origin::Tree(_), SourceText::Proto(file)) if file.decl().source_text().is_some() => {
             Some(format!("// {waiver}{REASON}"))

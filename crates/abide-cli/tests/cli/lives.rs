@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use crate::breaking::{commit, git};
 use crate::run::{Ran, abide, put, repository};
+use crate::version_lives::{Programs, live};
 
 const DAY: &str = "2026-06-10";
 
@@ -197,6 +198,37 @@ fn a_beta_that_the_preset_binds_stays_with_its_major() {
     assert!(said.contains("`acme.order.v1beta1` stays"), "{said}");
     assert!(life.read("acme/order/v1beta1/order.proto").contains("acme.user.v1.User"));
     assert_eq!(life.errors(&["--against", "git:r1"]), none());
+}
+
+#[test]
+fn a_beta_that_the_preset_binds_stays_beside_its_release() {
+    let next =
+        format!("{STATUS}{BY_HAND}message User {{\n  string id = 1;\n  string two = 2;\n}}\n");
+    for (preset, is_bound) in [("google", true), ("standard", false)] {
+        let life = Life::of(
+            &format!("preset = \"{preset}\"\n"),
+            &[
+                ("acme/user/v1/user.proto", &file("acme.user.v1", "message User {}\n")),
+                ("acme/user/v2beta/user.proto", &file("acme.user.v2beta", &next)),
+            ],
+        );
+        life.ok(&["bump", "--write"]);
+        life.release_of("r1");
+        let said = life.ok(&["release", "--write"]);
+        assert!(life.has("acme/user/v2/user.proto"));
+        assert_eq!(life.has("acme/user/v2beta/user.proto"), is_bound, "{said}");
+        assert_eq!(
+            said.contains("`acme.user.v2beta` stays beside its release"),
+            is_bound,
+            "{said}"
+        );
+        assert!(life.lock().contains("frozen acme.user.v1 "), "{}", life.lock());
+        assert_eq!(life.errors(&["--against", "git:r1"]), none());
+        life.ok(&["bump", "--check", "--against", "git:r1"]);
+        // It is at rest.
+        life.ok(&["release", "--check"]);
+        life.ok(&["upgrade", "--check"]);
+    }
 }
 
 #[test]
@@ -512,6 +544,163 @@ fn a_value_that_gets_lost_is_explained_once() {
     life.ok(&["release", "--write"]);
 }
 
+/// One statement about a deprecation is enough for `check`, `upgrade`, `release` and the list.
+#[test]
+fn each_statement_of_a_deprecation_satisfies_every_command() {
+    let rules = "[rules]\nconversion-missing = \"error\"\ndeprecation-without-replacement = \
+                 \"error\"\n";
+    let lossy = "replacement: nobody set it.";
+    for (comment, annotation, dropped, said) in [
+        ("// Use `mail`.", "", false, "Use `mail`"),
+        ("// Deprecated: use `mail` instead.", "", false, "use `mail` instead"),
+        ("//", "replaced_by = \"mail\"", false, "mail"),
+        ("//", "lossy = \"nobody set it\"", false, "nothing replaces it: nobody set it"),
+        ("//", "", true, "nothing replaces it"),
+        ("// Deprecated without replacement: nobody set it.", "", false, lossy),
+    ] {
+        for (kind, element) in [
+            ("field", "acme.user.v1.User.old"),
+            ("enum_value", "acme.user.v1.OLD"),
+            ("message", "acme.user.v1.Old"),
+            ("enum", "acme.user.v1.Old"),
+            ("service", "acme.user.v1.Old"),
+            ("method", "acme.user.v1.Users.Old"),
+        ] {
+            let said_at = format!("{kind}: {comment} {annotation} {dropped}");
+            let option = match annotation {
+                "" => String::new(),
+                it => format!("(abide.annotations.v1.{kind}_policy).{it}"),
+            };
+            let (listed, stated) = match annotation {
+                "" => (String::new(), String::new()),
+                _ => (format!(", {option}"), format!(" option {option};")),
+            };
+            let of_block = format!("option deprecated = true;{stated}");
+            let body = match kind {
+                "field" => format!(
+                    "message User {{\n  string mail = 1;\n  {comment}\n  string old = 2 \
+                     [deprecated = true{listed}];\n}}\n"
+                ),
+                "enum_value" => format!(
+                    "enum E {{\n  ZERO = 0;\n  mail = 1;\n  {comment}\n  OLD = 2 [deprecated = \
+                     true{listed}];\n}}\n"
+                ),
+                "message" => {
+                    format!("message mail {{}}\n{comment}\nmessage Old {{ {of_block} }}\n")
+                }
+                "enum" => {
+                    format!("enum mail {{ A = 0; }}\n{comment}\nenum Old {{ {of_block} B = 0; }}\n")
+                }
+                "service" => format!(
+                    "message M {{}}\nservice mail {{}}\n{comment}\nservice Old {{ {of_block} }}\n"
+                ),
+                _ => format!(
+                    "message M {{}}\nservice Users {{\n  rpc mail(M) returns (M);\n  \
+                     {comment}\n  rpc Old(M) returns (M) {{ {of_block} }}\n}}\n"
+                ),
+            };
+            let import = if annotation.is_empty() { "" } else { LIFECYCLE };
+            let dropped = match dropped {
+                true => format!("[deprecation]\ndropped = [\"{element}\"]\n"),
+                false => String::new(),
+            };
+            let text = file("acme.user.v1", &format!("{import}{body}"));
+            let life =
+                Life::of(&format!("{dropped}{rules}"), &[("acme/user/v1/user.proto", &text)]);
+            assert_eq!(life.errors(&[]), none(), "{said_at}");
+            let list = life.run(&["deprecations"]).text();
+            assert!(list.contains(said), "{said_at}: {list}");
+            life.ok(&["upgrade", "--write"]);
+            life.ok(&["release", "--write"]);
+            assert!(life.has("acme/user/v2/user.proto"), "{said_at}");
+        }
+    }
+}
+
+/// A migration on any kind of element is carried out, or is an error at its place.
+#[test]
+fn a_migration_is_carried_out_or_refused_at_its_place() {
+    let body = |kind: &str, migration: &str| {
+        let of = |kind: &str| format!("(abide.annotations.v1.{kind}_policy).migration.{migration}");
+        let (field, value) = (of("field"), of("enum_value"));
+        match kind {
+            "message" => format!("message Old {{ option {}; }}", of("message")),
+            "nested message" => {
+                format!("message O {{ message Old {{ option {}; }} }}", of("message"))
+            }
+            "enum" => format!("enum Old {{ option {}; A = 0; }}", of("enum")),
+            "oneof" => {
+                format!("message O {{ oneof Old {{ option {}; int32 a = 1; }} }}", of("oneof"))
+            }
+            "service" => format!("service Old {{ option {}; }}", of("service")),
+            "method" => format!(
+                "message M {{}} service S {{ rpc Old(M) returns (M) {{ option {}; }} }}",
+                of("method")
+            ),
+            "value" => format!("enum E {{ A = 0; Old = 1 [{value}]; }}"),
+            "zero value" => format!("enum E {{ Old = 0 [{value}]; }}"),
+            "field" => format!("message M {{ optional int32 Old = 1 [{field}]; }}"),
+            "repeated" => format!("message M {{ repeated int32 Old = 1 [{field}]; }}"),
+            "required" => format!("message M {{ required int32 Old = 1 [{field}]; }}"),
+            "map" => format!("message M {{ map<int32, int32> Old = 1 [{field}]; }}"),
+            "member" => format!("message M {{ oneof k {{ int32 Old = 1 [{field}]; }} }}"),
+            "group" => format!("message M {{ optional group Old = 1 [{field}] {{}} }}"),
+            "type of a group" => {
+                format!("message M {{ optional group Old = 1 {{ option {}; }} }}", of("message"))
+            }
+            "extension" => format!(
+                "message M {{ extensions 100; }} extend M {{ optional int32 Old = 100 [{field}]; }}"
+            ),
+            _ => unreachable!("{kind}"),
+        }
+    };
+    let kinds = [
+        ("message", true, false),
+        ("nested message", true, false),
+        ("enum", true, false),
+        ("oneof", true, false),
+        ("service", true, false),
+        ("method", true, false),
+        ("value", true, false),
+        ("zero value", true, false),
+        ("field", true, true),
+        ("repeated", true, false),
+        ("required", true, false),
+        ("map", true, false),
+        ("member", true, false),
+        ("group", true, true),
+        ("type of a group", false, false),
+        ("extension", true, false),
+    ];
+    for (kind, can_be_renamed, can_be_promoted) in kinds {
+        for (migration, is_possible, made) in [
+            ("rename = \"Neu\"", can_be_renamed, "Neu"),
+            ("promote_to_oneof = \"neu\"", can_be_promoted, "oneof neu"),
+            ("rename = \"Old\"", false, ""),
+            ("rename = \"1st\"", false, ""),
+            ("rename = \"a.Neu\"", false, ""),
+            ("promote_to_oneof = \"x y\"", false, ""),
+        ] {
+            let text = format!(
+                "syntax = \"proto2\";\npackage acme.user.v1;\n{LIFECYCLE}{}\n",
+                body(kind, migration)
+            );
+            let life = Life::of("", &[("acme/user/v1/user.proto", &text)]);
+            let errors = life.errors(&[]);
+            if is_possible {
+                assert_eq!(errors, none(), "{kind}: {migration}");
+                life.ok(&["upgrade", "--write"]);
+                let made_text = life.read("acme/user/v2alpha/user.proto");
+                assert!(made_text.contains(made), "{kind}: {migration}: {made_text}");
+            } else {
+                let at = ["migration-name-taken", "promotion-impossible"];
+                let is_refused = errors.iter().any(|it| at.contains(&&**it));
+                assert!(is_refused, "{kind}: {migration}: {errors:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_two_branches_record_in_one_file_is_merged_by_bump() {
     let plain = file("acme.user.v1", "message User {\n  string id = 1;\n}\n");
@@ -585,156 +774,22 @@ fn a_promotion_of_what_is_no_field_is_refused() {
     assert!(said.contains("only fields can be members of a oneof"), "{said}");
 }
 
-/// Numbers without a pattern: the same for the same seed (splitmix64).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % below as u64) as usize
-    }
-}
-
-/// A tree whose packages use each other, with an alpha and a package without a version beside them.
-fn random_life(seed: u64) -> (Life, Dice) {
-    let mut dice = Dice(seed);
-    let config = "rules.conversion-missing = \"off\"\nrules.deprecation-without-replacement = \
-                  \"off\"\n[packages]\nunversioned = [\"acme.type\"]\n";
-    let uses = |of: &str| {
-        let import = format!("import \"acme/{of}/v1/{of}.proto\";\n");
-        (import, format!("  acme.{of}.v1.T {of} = 1;\n"))
-    };
-    let text = |package: &str, used: Option<&str>| {
-        let (import, field) = used.map(uses).unwrap_or_default();
-        let rest = format!("{import}message T {{\n{field}  string id = 2;\n}}\n");
-        file(package, &rest)
-    };
-    let (on_b, on_c) = (["a", "type"][dice.roll(2)], ["a", "b"][dice.roll(2)]);
-    let b = match on_b {
-        "a" => text("acme.b.v1", Some("a")),
-        _ => text("acme.b.v1", None),
-    };
-    let life = Life::of(
-        config,
-        &[
-            ("acme/a/v1/a.proto", &text("acme.a.v1", None)),
-            ("acme/b/v1/b.proto", &b),
-            ("acme/c/v1/c.proto", &text("acme.c.v1", Some(on_c))),
-            ("acme/lab/v1alpha/lab.proto", &text("acme.lab.v1alpha", Some("a"))),
-            ("acme/type/type.proto", &text("acme.type", Some("b"))),
-        ],
-    );
-    life.ok(&["bump", "--write"]);
-    life.release_of("r0");
-    (life, dice)
-}
-
-impl Life {
-    /// The newest stable version of an API.
-    fn newest(&self, api: &str) -> String {
-        let version = (1..).take_while(|it| self.has(&format!("acme/{api}/v{it}"))).last();
-        format!("acme/{api}/v{}/{api}.proto", version.expect("it has one"))
-    }
-
-    /// The errors but those about what the next `abide bump` and `abide upgrade` do.
-    fn errors_but_open_work(&self, args: &[&str]) -> Vec<String> {
-        let open = ["version-not-bumped", "candidate-edited"];
-        self.errors(args).into_iter().filter(|it| !open.contains(&&**it)).collect()
-    }
-}
-
-/// Lives one life; `told` says what happened, where a law breaks.
-fn live(seed: u64) {
-    let (life, mut dice) = random_life(seed);
-    let mut told = vec![format!("seed {seed}")];
-    let (mut number, mut releases) = (10, 0);
-    for _ in 0..10 {
-        let api = ["a", "b", "c"][dice.roll(3)];
-        let path = life.newest(api);
-        let against = format!("git:r{releases}");
-        match dice.roll(7) {
-            0 => {
-                number += 1;
-                told.push(format!("{path} gets a field"));
-                life.edit(
-                    &path,
-                    "string id = 2;",
-                    &format!("string id = 2;\n  bool f{number} = {number};"),
-                );
-            }
-            1 | 2 => {
-                let text = life.read(&path);
-                let Some(field) = text.lines().find(|it| {
-                    it.starts_with("  bool ") && it.ends_with(';') && !it.contains("deprecated")
-                }) else {
-                    continue;
-                };
-                told.push(format!("{path} deprecates `{}`", field.trim()));
-                life.edit(&path, field, &field.replace(';', " [deprecated = true];"));
-            }
-            3 => {
-                told.push(format!("{path} takes a deprecation back"));
-                let text = life.read(&path).replace(" [deprecated = true]", "");
-                life.put(&path, &text);
-            }
-            4 => {
-                told.push("upgrade".to_owned());
-                let ran = life.run(&["upgrade", "--write"]);
-                assert_eq!(life.errors_but_open_work(&[]), none(), "{told:?}");
-                let first = life.protos();
-                let again = life.run(&["upgrade", "--write"]);
-                assert_eq!((ran.status, life.protos()), (again.status, first), "{told:?}");
-                let checked = life.run(&["upgrade", "--check"]);
-                assert_eq!(checked.status, ran.status, "{told:?}: {}", checked.text());
-            }
-            5 => {
-                told.push("release".to_owned());
-                let before = life.protos();
-                let ran = life.run(&["release", "--write"]);
-                match ran.status {
-                    0 => assert_eq!(
-                        life.errors_but_open_work(&["--against", &against]),
-                        none(),
-                        "{told:?}"
-                    ),
-                    _ => assert_eq!(life.protos(), before, "{told:?}: {}", ran.stderr),
-                }
-            }
-            _ => {
-                // An experiment uses what is not stable yet.
-                let candidate = path.replacen("/v", "/W", 1);
-                let (_, version) = candidate.split_once('W').unwrap();
-                let major: u32 = version[..version.find('/').unwrap()].parse().unwrap();
-                let next = format!("acme/{api}/v{}alpha/{api}.proto", major + 1);
-                if !life.has(&next) {
-                    continue;
-                }
-                told.push(format!("the alpha uses {next}"));
-                let package = next.rsplit_once('/').unwrap().0.replace('/', ".");
-                let rest = format!("import \"{next}\";\nmessage T {{\n  {package}.T it = 1;\n}}\n");
-                life.put("acme/lab/v1alpha/lab.proto", &file("acme.lab.v1alpha", &rest));
-            }
-        }
-        let bumped = life.run(&["bump", "--write", "--against", &against]);
-        assert_eq!(bumped.status, 0, "{told:?}: {}{}", bumped.text(), bumped.stderr);
-        assert_eq!(life.errors_but_open_work(&["--against", &against]), none(), "{told:?}");
-        life.ok(&["bump", "--check", "--against", &against]);
-        if dice.roll(3) == 0 {
-            releases += 1;
-            told.push(format!("tag r{releases}"));
-            // A release may have nothing new.
-            put(life.path(), &[("steps.txt", &told.join("\n"))]);
-            life.release_of(&format!("r{releases}"));
-        }
-    }
-}
-
-/// `ABIDE_LIVES=1000` lives as many, from the first seed on.
+/// Ten lives of random trees, under every law; `cargo xtask soundness` plays more of them.
+/// `ABIDE_LIVES=FIRST..END` plays those seeds.
 #[test]
 fn random_lives_end_clean() {
-    let count = std::env::var("ABIDE_LIVES").ok().and_then(|it| it.parse().ok()).unwrap_or(3);
-    (0..count).for_each(live);
+    let asked = std::env::var("ABIDE_LIVES").ok();
+    let seeds = asked.as_deref().and_then(|it| it.split_once("..")).unwrap_or(("0", "10"));
+    let (first, end): (u64, u64) = (seeds.0.parse().unwrap(), seeds.1.parse().unwrap());
+    let abide = env!("CARGO_BIN_EXE_abide").into();
+    let programs = &Programs { abide, api: repository().join("api") };
+    std::thread::scope(|scope| {
+        let lives = (first..end).map(|seed| scope.spawn(move || live(programs, None, seed)));
+        let lives: Vec<_> = lives.collect();
+        for life in lives {
+            if let Err(why) = life.join() {
+                std::panic::resume_unwind(why);
+            }
+        }
+    });
 }

@@ -68,5 +68,8 @@ mod unseen;
 mod upgrade;
 mod uses;
 mod verdicts;
+#[path = "../version_lives/mod.rs"]
+mod version_lives;
+mod waive;
 #[path = "../writers/mod.rs"]
 mod writers;

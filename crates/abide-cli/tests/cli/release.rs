@@ -90,7 +90,8 @@ fn candidates_become_stable_and_dependents_catch_up() {
          note: 2 files released\n\
          note: `acme/base/v1/base.proto` is frozen\n\
          note: `acme/user/v1/user.proto` is frozen\n\
-         note: `acme/wild/v1alpha/wild.proto` follows to the new versions\n"
+         note: `acme/wild/v1alpha/wild.proto` follows to the new versions\n\
+         next: commit the release and tag it: `abide bump` counts from the tag\n"
     );
     let after = files(folder);
     let paths: Vec<&str> = after.keys().map(String::as_str).collect();

@@ -66,8 +66,9 @@ pub fn is_waivable(finding: &Finding) -> bool {
     rule.is_none_or(|it| it.group != Group::Policy) && !is_of_tool && !is_compiler_error()
 }
 
-/// The beginning of a waiver that names the change of a finding: all but its reason.
-pub fn format_waiver(finding: &Finding) -> String {
+/// The beginning of a waiver that names the change of a finding, and its last day: all but its
+/// reason.
+pub fn format_waiver(finding: &Finding, until: Option<Date>) -> String {
     let rule = finding.rule;
     let value = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let is_plain = |text: &String| !text.is_empty() && !text.chars().any(char::is_control);
@@ -78,7 +79,8 @@ pub fn format_waiver(finding: &Finding) -> String {
         }
         Some(_) => format!(", fingerprint = \"{}\"", finding.fingerprint()),
     };
-    format!("{MARKER}({rule}{what}): ")
+    let until = until.map(|it| format!(", until = \"{it}\"")).unwrap_or_default();
+    format!("{MARKER}({rule}{what}{until}): ")
 }
 
 /// Reads a waiver. An error has the bytes of `words` that it is about.

@@ -6,8 +6,8 @@
 //! the pair was called compatible, or if a witness does not misbehave.
 //!
 //! What is written and what is found in generated code have laws of their own, which are tried on
-//! generated files: `laws`; and so have carrying values to another major, `carried`, and writing itself,
-//! `kills`.
+//! generated files: `laws`; and so have lives of packages under every command, `versions`, carrying
+//! values to another major, `carried`, and writing itself, `kills`.
 
 #![allow(
     clippy::disallowed_methods,
@@ -29,6 +29,9 @@ mod notations;
 mod schemas;
 mod sequences;
 mod values;
+#[path = "../../../abide-cli/tests/version_lives/mod.rs"]
+mod version_lives;
+mod versions;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -75,6 +78,10 @@ struct Arguments {
     /// The number of lives of clients of xDS, among servers that change, end and begin anew.
     #[arg(long, default_value_t = 100_000)]
     lives: u64,
+    /// The number of lives of packages, from first versions over upgrades, releases and merges. Half
+    /// of them begin with parts of the trees beside the workspace, if these are there.
+    #[arg(long, default_value_t = 1000)]
+    versions: u64,
     /// The number of values of Envoy's older API to carry to the newer one and back. This needs the
     /// trees beside the workspace.
     #[arg(long, default_value_t = 10_000)]
@@ -105,6 +112,7 @@ fn try_laws(arguments: &Arguments) -> Result<bool> {
         laws::try_symbols(arguments.symbols, seed),
         laws::try_damages(arguments.damages, seed),
         lives::try_lives(arguments.lives, seed),
+        versions::try_versions(arguments.versions, seed, arguments.abide.as_deref()),
         carried::try_carrying(arguments.carried, seed),
         kills::try_kills(arguments.kills, seed, arguments.abide.as_deref()),
     ];

@@ -2,7 +2,7 @@
 
 use abide_schema::{Cardinality, Element, Field};
 
-use super::named_replacement::find_replacement;
+use super::named_replacement::{find_replacement, says_why_dropped};
 use crate::plan::{UpgradePlan, UpgradePolicy};
 
 /// The conversion of the values of a deprecated element.
@@ -73,6 +73,9 @@ pub(crate) fn find_lossy_reason<'t>(
 ) -> Option<&'t str> {
     if let Some((reason, _)) = element.lossy() {
         return Some(reason);
+    }
+    if says_why_dropped(element) {
+        return Some("its comment says why nothing replaces it");
     }
     let (name, within) = (element.full_name(), build_scoped_name(element));
     let is_meant =

@@ -1,6 +1,6 @@
 //! Finds the replacement of a deprecated element, by its annotation or its comment.
 
-use abide_schema::{Element, Node};
+use abide_schema::{Comment, Element, Node};
 
 /// Words of a paragraph that says what to use instead.
 const MARKS: [&str; 10] = [
@@ -25,14 +25,30 @@ pub(crate) fn find_replacement<'t>(element: Element<'t>) -> Option<Element<'t>> 
     }
 }
 
-/// Finds the only other element that the comments of an element name where they say what to use. If
-/// they name several, a person has to choose.
-fn find_in_comments<'t>(element: Element<'t>) -> Option<Element<'t>> {
+/// Returns true if a comment of an element says why nothing replaces it, as in `Deprecated without
+/// replacement: nobody set it.`
+pub(crate) fn says_why_dropped(element: Element<'_>) -> bool {
+    collect_comments(element).iter().any(|comment| {
+        let words: Vec<&str> = comment.text.split_whitespace().collect();
+        let words = words.join(" ").to_ascii_lowercase();
+        let reason = words.split_once("without replacement: ").map(|it| it.1);
+        reason.is_some_and(|it| it.contains(char::is_alphanumeric))
+    })
+}
+
+fn collect_comments(element: Element<'_>) -> Vec<Comment> {
     let mut comments = element.comments_at_deprecated();
     if element.node() != Node::NONE {
         let attached = element.file().decl().comments(element.node());
         comments.extend(attached.leading.into_iter().chain(attached.trailing));
     }
+    comments
+}
+
+/// Finds the only other element that the comments of an element name where they say what to use. If
+/// they name several, a person has to choose.
+fn find_in_comments<'t>(element: Element<'t>) -> Option<Element<'t>> {
+    let comments = collect_comments(element);
     let mut found: Option<Element<'t>> = None;
     for text in comments.iter().map(|it| &*it.text) {
         for name in list_names(text) {

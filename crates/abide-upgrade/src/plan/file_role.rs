@@ -1,7 +1,7 @@
 //! The role of each file in an upgrade.
 
 use abide_schema::{
-    Element, File, FileId, Message, Package, PackageVersionStatus, Tree, format_api_name,
+    Element, File, FileId, Message, Package, PackageVersionStatus, Stability, Tree, format_api_name,
 };
 use abide_syntax::Span;
 use rustc_hash::FxHashSet;
@@ -77,10 +77,25 @@ fn has_moved(file: File<'_>, policy: &UpgradePolicy) -> bool {
     messages.any(|it| it.previous_type().is_some_and(|(name, _)| own.contains(name)))
 }
 
+/// Returns true if a beta became stable, and stays for those who use it.
+fn is_released_beta(package: Package<'_>) -> bool {
+    let Some(version) = package.version().filter(|it| it.stability == Stability::Beta) else {
+        return false;
+    };
+    let Some(file) = package.files().next() else { return false };
+    let api = format_api_name(package.name());
+    let is_its_release = |it: Package<'_>| {
+        it.version().is_some_and(|it| it.is_stable() && it.major == version.major)
+            && format_api_name(it.name()) == api
+    };
+    file.tree.packages().any(is_its_release)
+}
+
 /// Returns true if people maintain a package as the next major version: one of its files or
 /// the policy says so, and it is not stable yet.
 fn is_hand_maintained(package: Package<'_>, policy: &UpgradePolicy) -> bool {
     package.version().is_some_and(|it| !it.is_stable())
+        && !is_released_beta(package)
         && (package.files().any(|it| it.by_hand().is_some())
             || policy.by_hand.iter().any(|it| it.matches(package.name())))
 }

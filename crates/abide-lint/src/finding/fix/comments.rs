@@ -2,6 +2,7 @@
 
 use abide_schema::File;
 use abide_syntax::Span;
+use abide_upgrade::Edit;
 
 use super::source_text::SourceText;
 use super::{Applied, Fix};
@@ -17,6 +18,23 @@ pub(crate) fn without_comment_line(file: File<'_>, line: Span, comment: Span) ->
     let span = if whole.contains('\n') { line } else { comment };
     let fix = Fix::of_file(file, "remove the comment", [source.removal(span)]);
     Some(if says_more { fix.applied(Applied::Never) } else { fix })
+}
+
+/// Adds a comment on a line of its own above the statement around an offset.
+pub(crate) fn with_comment_above(
+    file: File<'_>,
+    offset: u32,
+    words: &str,
+    title: String,
+) -> Option<Fix> {
+    let source = SourceText::of(file)?;
+    let covers = |it: Span| it.start <= offset && offset < it.end.max(it.start + 1);
+    let around = source.ast.decls.iter().rfind(|it| covers(it.span));
+    let start = around.map_or(offset, |it| it.span.start);
+    let before = Span::new(0, start).of(source.text);
+    let line = before.iter().rposition(|it| *it == b'\n').map_or(0, |it| it as u32 + 1);
+    let comment = format!("{}// {words}{}", source.indent(start), source.newline());
+    Some(Fix::of_file(file, title, [Edit::insert(line, comment)]))
 }
 
 /// Returns true if the next line may be the rest of the sentence of a line comment.
