@@ -86,7 +86,7 @@ fn parse_line(line: &[u8]) -> Result<ElementUse, String> {
             .to_owned()
     })?;
     if let Some(key) = object.keys().find(|it| !KEYS.contains(&it.as_str())) {
-        let near = find_nearest(key, KEYS.into_iter());
+        let near = find_nearest(key, KEYS);
         let near = near.map_or(String::new(), |it| format!("; did you mean `{it}`?"));
         return Err(format!("there is no key `{key}`{near} (the keys are {})", KEYS.join(", ")));
     }
