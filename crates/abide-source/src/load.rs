@@ -112,7 +112,8 @@ pub fn load_old(
     let known: Vec<Arc<FileDecl>> = tree.files().map(|it| Arc::clone(it.shared_decl())).collect();
     let mut parsed = parse_old(old, new, &known, progress)?;
     if old.is_running() {
-        running::leave_out_of_old(&mut parsed, &known);
+        let left_out = running::leave_out_of_old(&mut parsed.files, &known);
+        parsed.name_left_out(left_out);
     }
     progress.begin_step(format!("linking {} files", parsed.files.len()));
     Ok(parsed.link_loaded(|files| Tree::link_beside(files, tree)))
@@ -136,7 +137,12 @@ pub fn load_both(
     let mut parsed_new = parse_contents(new, new.read_new(old)?, &[], progress)?;
     let mut parsed_old = parse_old(old, new, &parsed_new.files, progress)?;
     parsed_new.keep_unreadable(&parsed_old);
-    running::leave_out_unknown((&mut parsed_old, old), (&mut parsed_new, new));
+    let [of_old, of_new] = running::leave_out_unknown(
+        (&mut parsed_old.files, old.is_running()),
+        (&mut parsed_new.files, new.is_running()),
+    );
+    parsed_old.name_left_out(of_old);
+    parsed_new.name_left_out(of_new);
     let count = parsed_new.files.len() + parsed_old.files.len();
     progress.begin_step(format!("linking {count} files"));
     let (new_tree, old_tree) = Tree::link_both(parsed_new.files.clone(), parsed_old.files.clone());
@@ -167,7 +173,8 @@ pub fn load_older(
         unparsed::read_as_last_parsed(source, &mut parsed);
         if source.is_running() {
             let whole: Vec<_> = new.1.files().map(|it| Arc::clone(it.shared_decl())).collect();
-            running::leave_out_of_old(&mut parsed, &whole);
+            let left_out = running::leave_out_of_old(&mut parsed.files, &whole);
+            parsed.name_left_out(left_out);
         }
         progress.begin_step(format!("linking {} files", parsed.files.len()));
         loaded.add(source, &parsed.files);
@@ -254,6 +261,12 @@ impl ParsedFiles {
         let kept = old.files.iter().filter(|it| !it.imported && !read.contains(&*it.display));
         let kept: Vec<Arc<FileDecl>> = kept.filter(is_unreadable).cloned().collect();
         self.files.extend(kept);
+    }
+
+    /// Notes what is not compared, because only one side knows it.
+    fn name_left_out(&mut self, left_out: LeftOut) {
+        self.notes.extend(left_out.describe(&self.name));
+        self.left_out = left_out;
     }
 
     fn link_loaded(self, link: impl FnOnce(Vec<Arc<FileDecl>>) -> Tree) -> LoadedTree {

@@ -1,4 +1,5 @@
 //! Bytes of clients: messages, bodies, memory for them, sockets and TLS.
+#![allow(clippy::disallowed_methods)] // This crate does I/O.
 
 mod body_reader;
 mod certificate;

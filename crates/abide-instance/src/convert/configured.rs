@@ -6,7 +6,7 @@ use abide_syntax::Span;
 
 use super::converter::Converter;
 use super::path::build_any;
-use super::steps::ConfiguredExtension;
+use super::steps::{ConfiguredExtension, KnownExtension};
 use super::version_converter::ConversionChange;
 use crate::readers::{Dialect, remove_message_places, struct_to_json};
 
@@ -34,7 +34,7 @@ impl<'a, 't> Converter<'a, 't> {
         let Some(at) = rest.entries.iter().rposition(|it| it.field == named.id) else { return };
         let name = rest.entries[at].value.as_str().unwrap_or_default().to_owned();
         let place = rest.entries[at].span;
-        let Some(extension) = self.translator.steps.find_extension(&name, &configured.kind) else {
+        let Some(extension) = self.find_extension(&name, configured) else {
             if let Some(config) = taken.first() {
                 rest.entries.retain(|it| it.field != from.id);
                 self.record_unknown_configuration(config.key, from, &name);
@@ -71,6 +71,18 @@ impl<'a, 't> Converter<'a, 't> {
             if config.is_some() { from.full_name() } else { String::new() },
             to.full_name(),
         );
+    }
+
+    /// Finds the extension of a name where the value stands.
+    fn find_extension(
+        &self,
+        name: &str,
+        configured: &ConfiguredExtension,
+    ) -> Option<&'a KnownExtension> {
+        let enclosing = self.enclosing.iter().rev().map(|it| self.tree.message(*it).full_name());
+        let enclosing: Vec<String> = enclosing.collect();
+        let enclosing = enclosing.iter().map(String::as_str);
+        self.translator.steps.find_extension(name, &configured.kind, enclosing)
     }
 
     /// Puts a message into the Any of a field, as the neighbouring version has it.
@@ -120,7 +132,7 @@ impl<'a, 't> Converter<'a, 't> {
         let Some(inside) = pair.value.as_message() else { return };
         let name =
             inside.find_by_number(tree, 1).and_then(|it| it.value.as_str()).unwrap_or_default();
-        let extension = self.translator.steps.find_extension(name, &configured.kind);
+        let extension = self.find_extension(name, configured);
         let config = inside.find_by_number(tree, 2);
         let known = extension.and_then(|it| Some((it, it.ty?)));
         let parts = known.zip(config.and_then(|it| Some((it, it.value.as_message()?))));
@@ -165,7 +177,7 @@ impl<'a, 't> Converter<'a, 't> {
             let Value::Message(pair) = &mut entry.value else { continue };
             for key in pair.entries.iter_mut().filter(|it| tree.field(it.field).number() == 1) {
                 let name = key.value.as_str().unwrap_or_default().to_owned();
-                let extension = self.translator.steps.find_extension(&name, &configured.kind);
+                let extension = self.find_extension(&name, configured);
                 if let Some(extension) = extension.filter(|it| it.name != name) {
                     self.changes.push(ConversionChange {
                         span: key.span,

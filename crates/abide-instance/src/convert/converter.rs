@@ -28,6 +28,8 @@ pub(super) struct Converter<'a, 't> {
     /// The version and the outermost package that the document has after the hop.
     pub(super) document_version: Option<PackageVersion>,
     pub(super) document_api: Option<&'t str>,
+    /// The types of the messages around the present one, the outermost first.
+    pub(super) enclosing: Vec<MessageId>,
     /// Values for messages around the present one.
     pub(super) raised: Vec<RaisedValue>,
     pub(super) losses: Vec<ConversionLoss>,
@@ -86,6 +88,7 @@ impl<'a, 't> Converter<'a, 't> {
             return self.convert_typed_struct(old, content, span);
         }
         let mut rest = old.clone();
+        self.enclosing.push(old.ty);
         let mut new = Message::new(target);
         let mut made: Vec<(&'a MigrationStep, Vec<TakenValues<'a>>)> = Vec::new();
         for step in
@@ -115,6 +118,7 @@ impl<'a, 't> Converter<'a, 't> {
         }
         self.place_raised(&mut new);
         self.report_unavailable_defaults(old, &new, span);
+        self.enclosing.pop();
         new
     }
 

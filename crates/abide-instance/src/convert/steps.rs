@@ -175,11 +175,22 @@ impl MigrationSteps {
         self.by_message.values().flatten().filter_map(|it| it.feature.as_deref())
     }
 
-    /// The extension with a name, new or old, that may stand in a part of the API.
-    pub(super) fn find_extension(&self, name: &str, kind: &str) -> Option<&KnownExtension> {
-        let fits =
+    /// The extension with a name, new or old, that may stand in a part of the API. `enclosing` are the
+    /// full names of the messages around it, the innermost first: `KIND in MESSAGE` is one of them alone.
+    pub(super) fn find_extension<'n>(
+        &self,
+        name: &str,
+        kind: &str,
+        enclosing: impl Iterator<Item = &'n str>,
+    ) -> Option<&KnownExtension> {
+        let named = self.extensions.get(name)?;
+        let is_inside = |it: &str, message: &str| it.split_once(" in ") == Some((kind, message));
+        let inside = |message: &str| {
+            named.iter().find(|it| it.kinds.iter().any(|it| is_inside(it, message)))
+        };
+        let anywhere =
             |it: &&KnownExtension| it.kinds.is_empty() || it.kinds.iter().any(|it| it == kind);
-        self.extensions.get(name)?.iter().find(fits)
+        { enclosing }.find_map(inside).or_else(|| named.iter().find(anywhere))
     }
 }
 

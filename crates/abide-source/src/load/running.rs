@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use abide_schema::FileDecl;
 
-use super::ParsedFiles;
 use crate::printable::escape_unprintable;
-use crate::source::Source;
 
 /// So many names are shown in a note.
 const SHOWN: usize = 5;
@@ -38,45 +36,61 @@ impl Known {
     }
 }
 
-/// Leaves out what only one of two sides knows, and says so: of an old side that runs the packages
-/// that the new one does not have, and of each side the files that the other one does not show.
+/// Leaves out what only one of two sides knows: of an old side that runs the packages that the new one
+/// does not have, and of each side the files that the other one does not show. Each side comes with
+/// whether it runs. Returns what is left out because of the old side, and because of the new one.
 pub(super) fn leave_out_unknown(
-    (old, old_source): (&mut ParsedFiles, &Source),
-    (new, new_source): (&mut ParsedFiles, &Source),
-) {
-    let known = [Known::of(&old.files), Known::of(&new.files)];
-    if old_source.is_running() {
-        leave_out_of_old(old, &new.files);
+    (old, is_old_running): (&mut [Arc<FileDecl>], bool),
+    (new, is_new_running): (&mut [Arc<FileDecl>], bool),
+) -> [LeftOut; 2] {
+    let known = [Known::of(old), Known::of(new)];
+    let mut left_out = [LeftOut::default(), LeftOut::default()];
+    if is_old_running {
+        left_out[0] = leave_out_of_old(old, new);
         // Services are all shown, so one that is not does not run.
         let is_hidden = |file: &FileDecl| {
             !known[0].packages.contains(package_of(file))
                 || !known[0].paths.contains(&file.path) && file.services.is_empty()
         };
-        let hidden = mark_as_imported(&mut new.files, is_hidden);
-        old.left_out.hidden_packages = list_packages(&hidden, &known[0]);
+        let hidden = mark_as_imported(new, is_hidden);
+        left_out[0].hidden_packages = list_packages(&hidden, &known[0]);
     }
-    if new_source.is_running() {
-        let hidden = mark_as_imported(&mut old.files, |it| !known[1].paths.contains(&it.path));
-        new.left_out.hidden_packages = list_packages(&hidden, &known[1]);
+    if is_new_running {
+        let hidden = mark_as_imported(old, |it| !known[1].paths.contains(&it.path));
+        left_out[1].hidden_packages = list_packages(&hidden, &known[1]);
     }
-    for side in [old, new] {
-        let notes = describe(side);
-        side.notes.extend(notes);
-    }
+    left_out
 }
 
 /// Leaves out of an old side that runs what a new one knows nothing of.
-pub(super) fn leave_out_of_old(old: &mut ParsedFiles, new: &[Arc<FileDecl>]) {
+pub(super) fn leave_out_of_old(old: &mut [Arc<FileDecl>], new: &[Arc<FileDecl>]) -> LeftOut {
     let known = Known::of(new);
     let is_unknown = |it: &FileDecl| !known.packages.contains(package_of(it));
-    let unknown = mark_as_imported(&mut old.files, is_unknown);
+    let unknown = mark_as_imported(old, is_unknown);
     let services = unknown.iter().flat_map(|file| {
         let package = package_of(file);
         let names = file.services.iter().map(|it| file.strings.get(it.name));
         names.map(move |it| if package.is_empty() { it.into() } else { format!("{package}.{it}") })
     });
     let services: BTreeSet<String> = services.collect();
-    old.left_out.unknown_services = services.into_iter().collect();
+    LeftOut { unknown_services: services.into_iter().collect(), hidden_packages: Vec::new() }
+}
+
+impl LeftOut {
+    /// Notes about what is not compared with the API of this name.
+    pub(super) fn describe(&self, name: &str) -> Vec<String> {
+        let name = escape_unprintable(name);
+        let LeftOut { unknown_services, hidden_packages } = self;
+        let lists = [
+            (unknown_services, "also serves what this tree has no package for"),
+            (hidden_packages, "shows nothing of some packages of this tree"),
+        ];
+        let told = lists.into_iter().filter(|it| !it.0.is_empty());
+        told.map(|(names, what)| {
+            format!("`{name}` {what}, so it is not compared: {}", list_names(names))
+        })
+        .collect()
+    }
 }
 
 fn package_of(file: &FileDecl) -> &str {
@@ -105,20 +119,7 @@ fn list_packages(files: &[Arc<FileDecl>], running: &Known) -> Vec<String> {
     packages.into_iter().filter(|it| !it.is_empty()).map(str::to_owned).collect()
 }
 
-/// Notes about what of a side is not compared.
-fn describe(side: &ParsedFiles) -> Vec<String> {
-    let name = escape_unprintable(&side.name);
-    let LeftOut { unknown_services, hidden_packages } = &side.left_out;
-    let lists = [
-        (unknown_services, "also serves what this tree has no package for"),
-        (hidden_packages, "shows nothing of some packages of this tree"),
-    ];
-    let told = lists.into_iter().filter(|it| !it.0.is_empty());
-    told.map(|(names, what)| format!("`{name}` {what}, so it is not compared: {}", list(names)))
-        .collect()
-}
-
-fn list(names: &[String]) -> String {
+fn list_names(names: &[String]) -> String {
     let shown = names.iter().take(SHOWN).map(|it| format!("`{}`", escape_unprintable(it)));
     let shown = shown.collect::<Vec<_>>().join(", ");
     match names.len().saturating_sub(SHOWN) {

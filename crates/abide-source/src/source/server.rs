@@ -80,7 +80,7 @@ impl OpenSource for Server {
             ));
         }
         let notes = output.stderr.lines().filter_map(|it| it.strip_prefix("note: "));
-        let notes = notes.map(|it| escape_unprintable(it)).collect();
+        let notes = notes.map(escape_unprintable).collect();
         let (bytes, format) = (output.stdout, DescriptorFormat::Binary);
         Ok(SourceData::DescriptorSet { bytes, format, notes })
     }
