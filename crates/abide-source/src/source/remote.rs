@@ -13,13 +13,23 @@ const FETCHED: &str = "baseline";
 pub(super) fn advise_on_remote(name: &str) -> Option<String> {
     let url = name.strip_prefix("git:").filter(|it| is_url(it)).unwrap_or(name);
     if !is_remote(url) {
-        return None;
+        return guess_server(name);
     }
     let (address, options) = url.split_once('#').unwrap_or((url, ""));
     let step = advise_on_module(address)
         .or_else(|| advise_on_file(address, options))
         .unwrap_or_else(|| advise_on_repository(address, options));
     Some(format!("abide does not use the network: {step}"))
+}
+
+/// The server that was meant where only its address is named.
+fn guess_server(name: &str) -> Option<String> {
+    let address = name.strip_prefix("grpc:").unwrap_or(name);
+    let (host, port) = address.rsplit_once(':')?;
+    let is_host = !host.is_empty() && !host.starts_with("git:") && host != "git";
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || ".-_:[]".contains(it);
+    let is_server = is_host && host.chars().all(is_plain) && port.parse::<u16>().is_ok();
+    is_server.then(|| format!("it does not exist; did you mean the server `grpc://{address}`?"))
 }
 
 /// Returns true if a name is a URL, an address of a repository as ssh has it, or a module of buf's
@@ -163,10 +173,24 @@ mod tests {
     }
 
     #[test]
+    fn an_address_without_a_scheme_is_a_server() {
+        for (name, meant) in [
+            ("localhost:50051", "grpc://localhost:50051"),
+            ("grpc:localhost:50051", "grpc://localhost:50051"),
+            ("[::1]:443", "grpc://[::1]:443"),
+        ] {
+            let wanted = format!("it does not exist; did you mean the server `{meant}`?");
+            assert_eq!(advise_on_remote(name), Some(wanted));
+        }
+    }
+
+    #[test]
     fn what_is_here_needs_no_advice() {
         for name in [
             "proto",
             "git:main",
+            "git:20",
+            "git:v1:2",
             "grpc://localhost:50051",
             "git:v1:proto",
             "api.binpb",
