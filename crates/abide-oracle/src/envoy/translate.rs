@@ -1,7 +1,10 @@
 //! Carries bootstraps of Envoy's v2 API to v3 and asks a real Envoy whether it accepts them.
 //!
 //! The files of `testdata/instances/ladder` are written by us: one or more for every rung from a fully
-//! static configuration to one that comes over a stream.
+//! static configuration to one that comes over a stream. Beside them stand bootstraps of all kinds that are made
+//! of the parts in `testdata/instances/shapes.txt`.
+
+mod shapes;
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +14,8 @@ use abide_harness::corpora::{self, Corpus};
 use abide_harness::envoys::{Envoy, envoys};
 use abide_harness::programs::{output, workspace};
 use abide_harness::{ExternalPaths, Result};
+
+use self::shapes::{WATCHED, list_comments, write_shapes};
 
 /// Where the bootstraps are.
 const LADDER: &str = "testdata/instances/ladder";
@@ -35,16 +40,89 @@ pub(crate) fn run(paths: &ExternalPaths, abide: &Path) -> Result<bool> {
             println!("SKIPPED: translate: there is no tree `{name}`");
             continue;
         };
-        agreed &= with_api(api, abide, newest)?;
+        let name = format!("translate-{}", api.name);
+        agreed &= carry_folder(api, abide, newest, &workspace()?.join(LADDER), &name)?;
+    }
+    // The newest tree is that of the program which judges them.
+    if let Some(api) = archives.iter().find(|it| Some(&&*it.name) == APIS.first()) {
+        let shapes = corpora::make_fresh_folder("shapes")?;
+        write_shapes(&shapes)?;
+        agreed &= carry_folder(api, abide, newest, &shapes, "translate-shapes")?;
+        agreed &= keep_comments(&shapes, &shapes.with_file_name("translate-shapes"))?;
     }
     Ok(agreed)
 }
 
-fn with_api(api: &Corpus, abide: &Path, envoy: &Envoy) -> Result<bool> {
-    let ladder = workspace()?.join(LADDER);
-    let folder = corpora::make_fresh_folder(&format!("translate-{}", api.name))?;
-    // What the bootstraps watch.
-    fs::create_dir_all(folder.join("up/runtime/current"))?;
+/// Carries the files of a folder up, down and up again; true if nothing is lost and all are accepted.
+fn carry_folder(
+    api: &Corpus,
+    abide: &Path,
+    envoy: &Envoy,
+    from: &Path,
+    name: &str,
+) -> Result<bool> {
+    let folder = corpora::make_fresh_folder(name)?;
+    let files = list_files(from)?;
+    let agreed = carry(api, abide, from, &folder)?;
+    let mut accepted = 0;
+    for folder in [folder.join("up"), folder.join("again")] {
+        // What the bootstraps watch.
+        fs::create_dir_all(folder.join("runtime/current"))?;
+        for name in WATCHED {
+            corpora::write(&folder.join(name), b"resources: []\n")?;
+        }
+        for file in &files {
+            accepted += usize::from(is_accepted(envoy, &folder, file)?);
+        }
+    }
+    println!(
+        "{name}: {} files from v2 to v3; Envoy {} accepts {accepted} of {} (there; there, back and \
+         there again)",
+        files.len(),
+        envoy.version,
+        files.len() * 2
+    );
+    Ok(agreed && accepted == files.len() * 2 && !files.is_empty())
+}
+
+/// The names of the bootstraps in a folder.
+fn list_files(folder: &Path) -> Result<Vec<String>> {
+    let files: Vec<_> = fs::read_dir(folder)?.collect::<std::io::Result<_>>()?;
+    let names = files.iter().map(|it| it.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter(|it| it != SECRETS).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// True if all files that were carried up still have the comments of those that they were carried from.
+fn keep_comments(old: &Path, carried: &Path) -> Result<bool> {
+    let mut agreed = true;
+    for file in list_files(old)? {
+        let new = carried.join("up").join(&file);
+        let (old_text, new_text) =
+            (fs::read_to_string(old.join(&file))?, fs::read_to_string(&new)?);
+        if list_comments(&old_text) != list_comments(&new_text) {
+            println!("  {}: comments are lost or stand in another order", new.display());
+            agreed = false;
+        }
+    }
+    Ok(agreed)
+}
+
+/// True if Envoy takes a bootstrap.
+fn is_accepted(envoy: &Envoy, folder: &Path, file: &str) -> Result<bool> {
+    let mut command = Command::new(&envoy.program);
+    command.args(["--mode", "validate", "--base-id", BASE_ID, "-l", "error", "-c", file]);
+    let ran = output(command.current_dir(folder))?;
+    if !ran.status.success() {
+        let said = String::from_utf8_lossy(&ran.stderr);
+        println!("  {}/{file}: {}", folder.display(), said.get(..500).unwrap_or(&said));
+    }
+    Ok(ran.status.success())
+}
+
+/// Carries a folder there, back, and there again; true if nothing is lost.
+fn carry(api: &Corpus, abide: &Path, from: &Path, folder: &Path) -> Result<bool> {
     let translate = |direction: &str, from: &Path, to: &str| -> Result<bool> {
         let mut command = Command::new(abide);
         command.args(["config", direction]).arg(from);
@@ -52,7 +130,7 @@ fn with_api(api: &Corpus, abide: &Path, envoy: &Envoy) -> Result<bool> {
         for import in &api.imports {
             command.arg("-I").arg(import);
         }
-        command.args(["--out", to]).current_dir(&folder);
+        command.args(["--out", to]).current_dir(folder);
         let ran = output(&mut command)?;
         let text = String::from_utf8_lossy(&ran.stdout);
         if !ran.status.success() {
@@ -60,39 +138,7 @@ fn with_api(api: &Corpus, abide: &Path, envoy: &Envoy) -> Result<bool> {
         }
         Ok(ran.status.success())
     };
-    // There, back, and there again.
-    let mut agreed = translate("upgrade", &ladder, "up/")?;
-    agreed &= translate("downgrade", &folder.join("up"), "down/")?;
-    agreed &= translate("upgrade", &folder.join("down"), "again/")?;
-    fs::create_dir_all(folder.join("again/runtime/current"))?;
-    let mut accepted = 0;
-    let mut files: Vec<_> = fs::read_dir(&ladder)?.collect::<std::io::Result<_>>()?;
-    files.sort_by_key(fs::DirEntry::file_name);
-    files.retain(|it| it.file_name() != SECRETS);
-    for rung in &files {
-        for folder in [folder.join("up"), folder.join("again")] {
-            let mut command = Command::new(&envoy.program);
-            command.args(["--mode", "validate", "--base-id", BASE_ID, "-l", "error", "-c"]);
-            command.arg(rung.file_name()).current_dir(&folder);
-            let ran = output(&mut command)?;
-            match ran.status.success() {
-                true => accepted += 1,
-                false => println!(
-                    "  {}/{}: {}",
-                    folder.display(),
-                    rung.file_name().display(),
-                    String::from_utf8_lossy(&ran.stderr)
-                ),
-            }
-        }
-    }
-    println!(
-        "translate: {}: {} files from v2 to v3; Envoy {} accepts {accepted} of {} (there; there, back \
-         and there again)",
-        api.name,
-        files.len() + 1,
-        envoy.version,
-        files.len() * 2
-    );
-    Ok(agreed && accepted == files.len() * 2 && !files.is_empty())
+    Ok(translate("upgrade", from, "up/")?
+        & translate("downgrade", &folder.join("up"), "down/")?
+        & translate("upgrade", &folder.join("down"), "again/")?)
 }
