@@ -128,7 +128,7 @@ impl Bench {
     }
 
     /// The command over an input of some size.
-    fn tool(&self, kind: &Kind, size: usize) -> Result<Tool> {
+    pub(super) fn tool(&self, kind: &Kind, size: usize) -> Result<Tool> {
         let folder = folder(kind, size)?;
         if let Input::Prepared(_, prepare) = kind.input {
             let mut command = Command::new(&self.abide);

@@ -33,8 +33,18 @@ impl Bench {
             Tool { name, command, folder: folder.clone(), done: &[0, 1], checks: checks.to_owned() }
         };
         let check = ["check", "--changed", "--against", "git:HEAD", "--format", "json"];
+        // The warm-up keeps the report.
+        let again = ["check", "--format", "json"];
+        let anew = ["check", "--format", "json", "--no-cache"];
         let mut tools = [
             tool("abide check --changed", &self.abide, &check, "what the edit reaches"),
+            tool(
+                "abide check, kept report",
+                &self.abide,
+                &again,
+                "found the report of the last run",
+            ),
+            tool("abide check --no-cache", &self.abide, &anew, "judged everything"),
             tool(
                 "git status",
                 Path::new("git"),

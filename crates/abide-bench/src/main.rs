@@ -15,6 +15,7 @@ mod growth;
 mod history;
 mod hook;
 mod instances;
+mod instructions;
 mod lived;
 mod releases;
 mod serving;
@@ -48,9 +49,13 @@ struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Measure only these parts: `check`, `breaking`, `flatness`, `hash`, `history`, `editor`,
-    /// `releases`, `instances`, `serving`, `growth`, or the name of a kind of input that `growth` doubles.
+    /// `releases`, `instances`, `serving`, `growth`, `instructions`, or the name of a kind of input
+    /// that `growth` doubles.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
+    /// Record the instructions that are counted, for later runs to compare with.
+    #[arg(long)]
+    record: bool,
 }
 
 #[derive(Subcommand)]
@@ -64,10 +69,10 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let Arguments { task, paths, runs, out, only } = Arguments::parse();
+    let Arguments { task, paths, runs, out, only, record } = Arguments::parse();
     let outcome = match task {
         Some(Task::Measure { command }) => timing::measure(&command).map(|()| true),
-        None => run_parts(&paths, runs, out.as_deref(), &only),
+        None => run_parts(&paths, runs, out.as_deref(), &only, record),
     };
     exit_code("bench", outcome)
 }
@@ -88,8 +93,18 @@ const HASHING: f64 = 0.5;
 const COMPARED: [&str; 3] = ["check", "build", "breaking"];
 
 /// The parts that measure Abide alone. `growth` can also be named by its kinds of input.
-const ALONE: [&str; 9] =
-    ["flatness", "hash", "hook", "history", "releases", "editor", "instances", "serving", "growth"];
+const ALONE: [&str; 10] = [
+    "flatness",
+    "hash",
+    "hook",
+    "history",
+    "releases",
+    "editor",
+    "instances",
+    "serving",
+    "instructions",
+    "growth",
+];
 
 /// Measures the named parts, or all, and prints the report; true if every goal is met.
 fn run_parts(
@@ -97,6 +112,7 @@ fn run_parts(
     runs: usize,
     out: Option<&Path>,
     only: &[String],
+    records: bool,
 ) -> Result<bool> {
     if runs == 0 {
         return Err("at least one run".into());
@@ -121,7 +137,7 @@ fn run_parts(
         runs,
     };
     let mut report = format!("Medians of {runs} runs, in turn, after one warm-up.\n");
-    let met = bench.parts(&mut report, paths, &wanted)?;
+    let met = bench.parts(&mut report, paths, &wanted, records)?;
     println!("{report}");
     if let Some(out) = out {
         std::fs::write(out, &report)?;
@@ -174,6 +190,7 @@ impl Bench {
         report: &mut String,
         paths: &ExternalPaths,
         wanted: &dyn Fn(&str) -> bool,
+        records: bool,
     ) -> Result<bool> {
         let mut met = true;
         if wanted("check") {
@@ -211,6 +228,9 @@ impl Bench {
         }
         if wanted("serving") {
             met &= serving::run(report, paths)?;
+        }
+        if wanted("instructions") {
+            met &= self.instructions(report, records)?;
         }
         let all = wanted("growth");
         let kinds: Vec<&Kind> = KINDS.iter().filter(|kind| all || wanted(kind.name)).collect();
@@ -273,7 +293,8 @@ impl Bench {
         for import in &tree.imports {
             command.extend(["-I".into(), import.clone().into()]);
         }
-        command.extend(["--format".into(), "json".into()]);
+        // Every run judges the whole tree.
+        command.extend(["--format".into(), "json".into(), "--no-cache".into()]);
         Tool {
             name: "abide check",
             command,

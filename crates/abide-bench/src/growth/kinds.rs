@@ -8,10 +8,10 @@ use super::inputs::{self, Files};
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
     /// The first size to try.
-    pub(super) start: usize,
+    pub(crate) start: usize,
     pub(super) input: Input,
     /// The arguments of `abide`, in the folder of the input.
-    pub(super) command: &'static str,
+    pub(crate) command: &'static str,
 }
 
 /// How an input of some size is made.

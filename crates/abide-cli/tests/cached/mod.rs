@@ -76,8 +76,8 @@ impl<'a> Changing<'a> {
         let format = FORMATS[self.random.usize(..FORMATS.len())];
         let command = ["check", "lint"][self.random.usize(..2)];
         let args = [command, "--format", format, "--as-of", "2026-02-01"];
-        let args = [&args[..], &[&["--verbose"][..], &["--waived"], &[]][self.random.usize(..3)]];
-        let args: Vec<&str> = args.concat();
+        let more = [&["--verbose"][..], &["--waived"], &[]][self.random.usize(..3)];
+        let args: Vec<&str> = [&args[..], more].concat();
         let before = self.count_kept();
         let cold = self.run(&args, "off");
         for run in ["first", "second"] {

@@ -7,7 +7,7 @@
 //!
 //! What is written and what is found in generated code have laws of their own, which are tried on
 //! generated files: `laws`; and so have lives of packages under every command, `versions`, carrying
-//! values to another major, `carried`, and writing itself, `kills`.
+//! values to another major, `carried`, writing itself, `kills`, and kept reports, `cached`.
 
 #![allow(
     clippy::disallowed_methods,
@@ -15,6 +15,7 @@
     reason = "a program at the edge: it runs others, reads and writes files, and prints"
 )]
 
+mod cached;
 mod carried;
 #[path = "../../../abide-instance/tests/translate/carrying.rs"]
 mod carrying;
@@ -90,6 +91,10 @@ struct Arguments {
     /// strace.
     #[arg(long, default_value_t = 0)]
     kills: u64,
+    /// The number of changes to repositories after which a run that may use a kept report is compared
+    /// with one that keeps nothing.
+    #[arg(long, default_value_t = 0)]
+    cached: u64,
     /// The random seed: the same seed gives the same pairs, files, trees, damages and ends.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -115,6 +120,7 @@ fn try_laws(arguments: &Arguments) -> Result<bool> {
         versions::try_versions(arguments.versions, seed, arguments.abide.as_deref()),
         carried::try_carrying(arguments.carried, seed),
         kills::try_kills(arguments.kills, seed, arguments.abide.as_deref()),
+        cached::try_cached(arguments.cached, seed, arguments.abide.as_deref()),
     ];
     parts.into_iter().try_fold(true, |sound, part| Ok(sound & part?))
 }
