@@ -113,6 +113,10 @@ fn the_report_is_what_its_proto_says() {
     let both = ["breaking", "--against", &old, "--against", &again, "--format", "json"];
     lines.extend(abide(new.path(), &both).json());
     lines.extend(abide(new.path(), &["drift", &old, "--format", "json"]).json());
+    let uses = "{\"element\": \"acme.a.v1.A.gone\", \"client\": \"shop\", \"count\": 3}\n";
+    let config = "[usage]\nfiles = [\"uses.jsonl\"]\n";
+    put(new.path(), &[("uses.jsonl", uses), ("abide.toml", config)]);
+    lines.extend(abide(new.path(), &["breaking", "--against", &old, "--format", "json"]).json());
     let waived = "syntax = \"proto3\";\npackage acme.c.v1;\n\
                   // abide:allow(import-unused): kept for old readers\n\
                   import \"google/protobuf/any.proto\";\n";

@@ -4,6 +4,7 @@
 //! come. [`Server::play`] plays it against a server that is reached over gRPC and REST; the tests have
 //! another target, a session without a network. [`play_client`] is the other way round: it is the
 //! server, and judges what a client says.
+#![allow(clippy::disallowed_methods)] // This crate speaks with programs of others.
 
 mod client;
 mod error;

@@ -30,7 +30,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Read the API of a server by reflection, as a FileDescriptorSet
-    Reflect(ReflectArgs),
+    Reflect(Box<ReflectArgs>),
     /// Print what makes a shell complete commands and options
     Completions(CompletionsArgs),
     /// Print the manual page

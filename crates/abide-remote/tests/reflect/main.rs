@@ -250,8 +250,9 @@ fn huge_files_and_floods_cost_bounded_memory() {
     let dense = Behaviour::new(|question| match question {
         Question::ListServices(_) => Reply::Answer(list_services(["a.B".to_owned()])),
         _ => {
-            let mut answer = abide_transport::reflection::FileDescriptorResponse::default();
-            answer.file_descriptor_proto = vec![Vec::new(); (8 << 20) - 64];
+            let answer = abide_transport::reflection::FileDescriptorResponse {
+                file_descriptor_proto: vec![Vec::new(); (8 << 20) - 64],
+            };
             Reply::Answer(Answer::Files(answer))
         }
     });
