@@ -17,7 +17,7 @@ fn the_tool_is_silent_about_our_own_protos() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.text());
     let lines = ran.json();
     assert_eq!(lines.len(), 1, "{}", ran.text());
-    assert_eq!(lines[0]["files"], 21, "{}", ran.text());
+    assert_eq!(lines[0]["files"], 22, "{}", ran.text());
 }
 
 /// A rule with an example that does not parse, and one that it does not fulfil.
@@ -328,8 +328,10 @@ fn the_lists_and_calculators_are_what_their_protos_say() {
         "preset = \"envoy\"\nroots = [\"proto\"]\nimport-paths = [{api:?}]\n\
          [calendar]\nstable-since = {{ \"acme.user.v2\" = 2026-06-30 }}\n\
          [deprecation]\nremoval = \"never\"\n\
-         freeze = {{ from = 2031-01-01, until = 2031-12-31 }}\n"
+         freeze = {{ from = 2031-01-01, until = 2031-12-31 }}\n\
+         [usage]\nfiles = [\"uses.jsonl\"]\n"
     );
+    let uses = "{\"element\": \"acme.user.v1.User.a\", \"client\": \"shop\", \"count\": 3}\n";
     let policy = "(abide.annotations.v1.field_policy)";
     let user = |package: &str| {
         format!(
@@ -349,6 +351,7 @@ fn the_lists_and_calculators_are_what_their_protos_say() {
             ("proto/acme/user/v2/user.proto", &user("acme.user.v2")),
             (free, &user("acme.user.v3alpha")),
             ("CODEOWNERS", "v1 @acme/api\n"),
+            ("uses.jsonl", uses),
         ],
     );
     assert_eq!(abide(folder.path(), &["build", "-o", "old.binpb"]).status, 0);

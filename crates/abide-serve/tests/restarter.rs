@@ -27,12 +27,13 @@ echo $$ > "$FOLDER/pid-$RESTART_EPOCH"
 say runs
 "#;
 
-/// Waits for signals. `read` would miss one that comes just before it blocks; `wait` misses none, and needs a
-/// process to wait for: one that reads what nobody writes, and ends with the shell that could.
+/// Waits for signals. `read` would miss one that comes just before it blocks; `wait` misses none, and
+/// needs a process to wait for: one that reads what nobody writes, and ends with the shell that could.
+/// A pipe that is opened for both blocks nobody, so no signal can interrupt that.
 const WAIT: &str = r#"
 mkfifo "$FOLDER/pipe-$$"
-cat "$FOLDER/pipe-$$" &
-exec 3> "$FOLDER/pipe-$$"
+exec 3<> "$FOLDER/pipe-$$" 4< "$FOLDER/pipe-$$"
+cat <&4 3<&- 4<&- &
 while :; do wait; done
 "#;
 

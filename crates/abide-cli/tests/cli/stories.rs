@@ -186,7 +186,8 @@ fn the_next_major_version_is_released() {
         assert_eq!(
             ran.stderr,
             "note: `acme.user.v1` becomes `acme.user.v2`\nnote: 1 file released\n\
-             note: `acme/user/v1/user.proto` is frozen\n"
+             note: `acme/user/v1/user.proto` is frozen\n\
+             next: commit the release and tag it: `abide bump` counts from the tag\n"
         );
         ok(folder, &["bump", "--write", "--against", "git:r1"]);
         settled(folder, "r1");

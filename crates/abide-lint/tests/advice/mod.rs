@@ -552,6 +552,7 @@ const ADVICE: &[(&str, Way)] = &[
         Edits(&[|s, holes| s.listed("dependencies", "allow", holes[0])]),
     ),
     ("remove the feature from this field", Edits(&[drop_option])),
+    ("choose another name, or remove the migration", Edits(&[drop_option])),
     ("remove the key, unless a resource from elsewhere uses the element", Edits(&[remove_line])),
     (
         "remove the mark, or move the element to an alpha package until it is ready",
