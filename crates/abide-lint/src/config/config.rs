@@ -305,8 +305,8 @@ fn read(
             }
             "dependency-folder" => config.dependency_folder = reader.inner_path(item),
             "features" => config.features = Some(reader.texts(item)),
-            "against" => config.against = reader.texts(item),
-            "bump-against" => config.bump_against = reader.string(item),
+            "against" => config.against = reader.old_trees(item),
+            "bump-against" => config.bump_against = reader.old_tree(item),
             "version-in" => {
                 let words = [("lock", VersionIn::Lock), ("option", VersionIn::Option)];
                 config.version_in = reader.word_of(item, &words).unwrap_or_default();

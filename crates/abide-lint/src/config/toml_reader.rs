@@ -119,6 +119,29 @@ impl TomlReader<'_> {
         self.strings(item).into_iter().map(|(text, _)| text).collect()
     }
 
+    /// The sources of old trees.
+    pub(super) fn old_trees(&mut self, item: &Item) -> Vec<String> {
+        let named = self.strings(item);
+        named.into_iter().filter_map(|(text, span)| self.refuse_server(text, span)).collect()
+    }
+
+    /// The source of one old tree.
+    pub(super) fn old_tree(&mut self, item: &Item) -> Option<String> {
+        let named = self.string(item)?;
+        self.refuse_server(named, span(item))
+    }
+
+    /// Refuses a server as a source: whoever changes the file, such as the author of a pull request,
+    /// would choose whom a check speaks with, and who gets the tokens of who checks.
+    fn refuse_server(&mut self, source: String, span: Span) -> Option<String> {
+        if !source.starts_with("grpc://") && !source.starts_with("grpcs://") {
+            return Some(source);
+        }
+        let help = format!("name it on the command line: `--against {source}`");
+        self.error(span, format!("a file may not name the server `{source}`"), Some(help));
+        None
+    }
+
     pub(super) fn count(&mut self, item: &Item) -> Option<u32> {
         match item.as_integer().map(u32::try_from) {
             Some(Ok(number)) if number > 0 => Some(number),
