@@ -116,7 +116,9 @@ impl ReportCache {
         report: &Report,
         notes: &[String],
     ) -> Option<(ReportKey, Vec<u8>)> {
-        let is_plain = loaded.notes.is_empty() && loaded.unreadable.is_empty();
+        // Whether a file is judged is not kept, and reports that list all judged files show it.
+        let is_known = loaded.tree.files().all(|it| it.is_imported() || it.is_judged());
+        let is_plain = is_known && loaded.notes.is_empty() && loaded.unreadable.is_empty();
         if !is_plain || !loaded.unresolved.is_empty() || names_are_missing(&loaded.tree) {
             return None;
         }
