@@ -21,3 +21,4 @@ pub use instance_tables::{ConfigApi, ConfigInstances};
 pub use settings_list::{
     Setting, SettingValue, level_names, list_settings, own_rule_form, severity_words,
 };
+pub use toml_reader::is_server;

@@ -36,7 +36,7 @@ pub use code_owners::packages::{PackageFiles, PackageOwners, all_files, touched_
 pub use code_owners::{CodeOwners, Forge, Ownership};
 pub use config::{
     Config, ConfigApi, ConfigDependency, ConfigInstances, ConfigText, ConfigTexts, ConfigValue,
-    DependencyOrigin, PackageKind, Setting, SettingValue, level_names, list_settings,
+    DependencyOrigin, PackageKind, Setting, SettingValue, is_server, level_names, list_settings,
     own_rule_form, severity_words,
 };
 pub use drawing::view::GraphView;

@@ -70,7 +70,6 @@ pub use links::LinkLimits;
 pub use listing::{FileListing, ListedFile};
 pub use mounts::{ImportMount, MountedFiles};
 pub use paths::{canonicalize, home_by_package, join, normalize_lexically};
-pub use server::is_server;
 pub use spec::SourceOptions;
 pub use spec::get_subdir;
 pub use text_cache::TextCache;

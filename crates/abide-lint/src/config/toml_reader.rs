@@ -65,6 +65,13 @@ pub(super) fn span(item: &Item) -> Span {
     to_span(item.span())
 }
 
+/// Returns true if a source is a server, by its spelling.
+pub fn is_server(source: &str) -> bool {
+    source.split_once("://").is_some_and(|(scheme, _)| {
+        ["grpc", "grpcs"].iter().any(|it| it.eq_ignore_ascii_case(scheme))
+    })
+}
+
 impl TomlReader<'_> {
     pub(super) fn error(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
         self.errors.push(ConfigError { message: message.into(), span, help });
@@ -134,7 +141,7 @@ impl TomlReader<'_> {
     /// Refuses a server as a source: whoever changes the file, such as the author of a pull request,
     /// would choose whom a check speaks with, and who gets the tokens of who checks.
     fn refuse_server(&mut self, source: String, span: Span) -> Option<String> {
-        if !source.starts_with("grpc://") && !source.starts_with("grpcs://") {
+        if !is_server(&source) {
             return Some(source);
         }
         let help = format!("name it on the command line: `--against {source}`");

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+use abide_lint::is_server;
 use jiff::SignedDuration;
 
 use super::contents::DescriptorFormat;
@@ -39,13 +40,6 @@ const MOST_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 const TIMEOUT: &str = "ABIDE_REMOTE_TIMEOUT";
 /// The most bytes of a set: sixteen times what the program takes of a server unless it is told to.
 const MAX_SET: usize = 1 << 30;
-
-/// Returns true if a source is a server, by its spelling.
-pub fn is_server(spec: &str) -> bool {
-    spec.split_once("://").is_some_and(|(scheme, _)| {
-        ["grpc", "grpcs"].iter().any(|it| it.eq_ignore_ascii_case(scheme))
-    })
-}
 
 fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSource, SourceError> {
     let mut notes = Vec::new();
