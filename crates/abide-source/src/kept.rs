@@ -13,7 +13,7 @@ mod store;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use abide_lint::{Finding, Location, Origin, Report};
+use abide_lint::{Location, Origin, Report};
 use abide_schema::{FileDecl, FileId, FileText, ProblemKind, SourceFile, StringTable, Tree};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -154,8 +154,7 @@ impl ReportCache {
         out.put_list(notes, |out, it| out.put_str(it));
         out.0.extend(encode(report)?);
         // What is built in has another number where less of it is needed.
-        let mut again = KeptBytes::read(&out.0)?;
-        let is_own = again.collect_shown().last().is_none_or(|it| *it < files.len());
+        let is_own = collect_shown(report).last().is_none_or(|it| *it < files.len());
         is_own.then(|| (key.finalize().into(), out.0))
     }
 }
@@ -283,7 +282,7 @@ impl KeptBytes {
     /// The run, if what it imported is as it was, and the texts that its report points at can be
     /// read and are still those that were found.
     fn restore(
-        mut self,
+        self,
         source: &Source,
         files: &[ListedFile],
         digests: &TextDigests<'_>,
@@ -291,7 +290,7 @@ impl KeptBytes {
         let imported: Option<Vec<Option<SourceFile>>> =
             self.imported.par_iter().map(|it| find_again(source, it)).collect();
         let imported: Vec<SourceFile> = imported?.into_iter().flatten().collect();
-        let shown = self.collect_shown();
+        let shown = collect_shown(&self.report);
         let read: Vec<&ListedFile> = shown.iter().filter_map(|it| files.get(*it)).collect();
         let (texts, problems) = source.read_listed(&read);
         let is_read = problems.is_empty() && texts.len() == read.len();
@@ -324,7 +323,7 @@ impl KeptBytes {
 
     /// Returns true if the tree has the listed files by their numbers, and every place of the report
     /// lies in a text that was read.
-    fn points_into(&mut self, tree: &Tree, files: &[ListedFile]) -> bool {
+    fn points_into(&self, tree: &Tree, files: &[ListedFile]) -> bool {
         let own: Vec<&FileDecl> = list_own_files(tree);
         let place = |it: &&FileDecl| (it.root, Arc::clone(&it.path));
         let are_listed = own.len() >= files.len()
@@ -332,14 +331,8 @@ impl KeptBytes {
                 .iter()
                 .zip(&own)
                 .all(|(file, own)| (file.root, file.path.as_str().into()) == place(own));
-        let mut locations = self
-            .report
-            .findings
-            .iter_mut()
-            .chain(&mut self.report.exempted)
-            .flat_map(iter_locations);
         are_listed
-            && locations.all(|it| match it.origin {
+            && list_locations(&self.report).all(|it| match it.origin {
                 Origin::Tree(FileId(file)) => {
                     let text = own.get(file as usize).and_then(|it| it.source_text());
                     text.is_some_and(|text| it.span.end as usize <= text.len())
@@ -347,17 +340,20 @@ impl KeptBytes {
                 _ => true,
             })
     }
+}
 
-    /// The numbers of the files that the report points at.
-    fn collect_shown(&mut self) -> BTreeSet<usize> {
-        let findings = self.report.findings.iter_mut().chain(&mut self.report.exempted);
-        let locations = findings.flat_map(|it: &mut Finding| iter_locations(it));
-        let file = |it: &mut Location| match it.origin {
-            Origin::Tree(FileId(file)) => Some(file as usize),
-            _ => None,
-        };
-        locations.filter_map(file).collect()
-    }
+/// Every place of a report.
+fn list_locations(report: &Report) -> impl Iterator<Item = &Location> {
+    report.findings.iter().chain(&report.exempted).flat_map(iter_locations)
+}
+
+/// The numbers of the files that a report points at.
+fn collect_shown(report: &Report) -> BTreeSet<usize> {
+    let file = |it: &Location| match it.origin {
+        Origin::Tree(FileId(file)) => Some(file as usize),
+        _ => None,
+    };
+    list_locations(report).filter_map(file).collect()
 }
 
 /// Looks up an imported file; `None` if it is not as it was.

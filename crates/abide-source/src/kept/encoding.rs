@@ -63,10 +63,10 @@ pub(super) fn decode(bytes: &mut ByteReader<'_>) -> Option<Report> {
 }
 
 /// Every place of a finding.
-pub(super) fn iter_locations(finding: &mut Finding) -> impl Iterator<Item = &mut Location> {
-    let labels = finding.labels.iter_mut().map(|it| &mut it.location);
-    let edits = finding.fixes.iter_mut().flat_map(|it| &mut it.edits).map(|it| &mut it.location);
-    std::iter::once(&mut finding.location).chain(labels).chain(edits)
+pub(super) fn iter_locations(finding: &Finding) -> impl Iterator<Item = &Location> {
+    let labels = finding.labels.iter().map(|it| &it.location);
+    let edits = finding.fixes.iter().flat_map(|it| &it.edits).map(|it| &it.location);
+    std::iter::once(&finding.location).chain(labels).chain(edits)
 }
 
 fn put_finding(out: &mut ByteWriter, finding: &Finding) {
