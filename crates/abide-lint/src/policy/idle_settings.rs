@@ -1,11 +1,11 @@
 //! Severities in `abide.toml` that never decide about a finding.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use abide_syntax::Span;
 
 use super::policy::Policy;
-use super::severities::{Layer, Levels, Override};
+use super::severities::{Levels, Override};
 use crate::finding::{Group, RuleDefaults};
 
 /// A severity that never decides.
@@ -32,8 +32,8 @@ pub(crate) enum IdleReason {
 /// A table of severities, with the places of its keys, and the overrides that count before it.
 struct LevelTable<'p> {
     levels: &'p Levels,
-    place_of: &'p dyn Fn(&str) -> Option<Span>,
-    later: Vec<&'p Override>,
+    places: &'p BTreeMap<&'static str, Span>,
+    later: &'p [Override],
     is_whole: bool,
 }
 
@@ -44,30 +44,24 @@ impl Policy {
         let counts_nothing =
             self.breaking.directions.is_empty() && self.breaking.aliases.is_empty();
         let mut idle = Vec::new();
-        let place_of = |key: &str| layer.places.get(key).copied();
-        let later = layer.overrides.iter().collect();
-        let whole =
-            LevelTable { levels: &layer.levels, place_of: &place_of, later, is_whole: true };
+        let (levels, places) = (&layer.levels, &layer.places);
+        let mut later = layer.overrides.as_slice();
+        let whole = LevelTable { levels, places, later, is_whole: true };
         whole.add_idle(rules, counts_nothing, &mut idle);
-        for (at, part) in layer.overrides.iter().enumerate() {
-            let place_of = |key: &str| part.places.get(key).copied();
-            let later = later_overrides(layer, at);
-            let table =
-                LevelTable { levels: &part.levels, place_of: &place_of, later, is_whole: false };
+        while let [part, rest @ ..] = later {
+            let (levels, places) = (&part.levels, &part.places);
+            later = rest;
+            let table = LevelTable { levels, places, later, is_whole: false };
             table.add_idle(rules, counts_nothing, &mut idle);
         }
         idle
     }
 }
 
-fn later_overrides(layer: &Layer, at: usize) -> Vec<&Override> {
-    layer.overrides.iter().skip(at + 1).collect()
-}
-
 impl LevelTable<'_> {
     fn add_idle(&self, rules: &[RuleDefaults], counts_nothing: bool, idle: &mut Vec<IdleSetting>) {
         for key in self.levels.keys() {
-            let Some(span) = (self.place_of)(key) else { continue };
+            let Some(&span) = self.places.get(key) else { continue };
             let reason = self.find_reason(key, rules).or_else(|| {
                 let is_left_out = counts_nothing && self.is_whole && self.is_of_changes(key);
                 is_left_out.then_some(IdleReason::NoDirection)
@@ -79,22 +73,21 @@ impl LevelTable<'_> {
     /// Returns what decides in the place of a key for each of its rules; `None` if the key decides
     /// about any of them.
     fn find_reason(&self, key: &str, rules: &[RuleDefaults]) -> Option<IdleReason> {
-        let mut reasons = BTreeSet::new();
+        let mut found = None;
         for rule in rules {
             for alias in self.levels.contexts_of(key, *rule) {
                 let decides =
-                    |it: &&&Override| it.is_unconditional() && it.levels.decides(*rule, alias);
-                if self.later.iter().any(|it| decides(&it)) {
-                    reasons.insert(true);
+                    |it: &Override| it.is_unconditional() && it.levels.decides(*rule, alias);
+                if self.later.iter().any(decides) {
+                    found.get_or_insert(IdleReason::Overridden);
                 } else if !self.levels.is_decided_by(key, *rule, alias) {
-                    reasons.insert(false);
+                    found = Some(IdleReason::EachRule);
                 } else {
                     return None;
                 }
             }
         }
-        let first = reasons.first()?;
-        Some(if *first { IdleReason::Overridden } else { IdleReason::EachRule })
+        found
     }
 
     /// Returns true if a key gives a severity to the group of rules about changes.
