@@ -152,6 +152,8 @@ enum Presence {
 struct Verdicts<'t> {
     running: &'t Tree,
     tree: &'t Tree,
+    running_paths: BTreeSet<&'t str>,
+    tree_paths: BTreeSet<&'t str>,
     pasts: BTreeMap<String, FilePast>,
     /// The files in which the tree has something, or had it, that what runs does not know yet.
     newer: BTreeSet<String>,
@@ -169,13 +171,21 @@ impl<'t> Verdicts<'t> {
                 names.insert(&finding.element);
             }
         }
-        let look = |(path, names): (String, BTreeSet<&str>)| {
-            let file = running.files().find(|it| it.path() == path)?;
-            Some((path, history.look_back((running, file), &names)))
+        let mut pasts = BTreeMap::new();
+        for file in running.files() {
+            if let Some((path, names)) = elements.remove_entry(file.path()) {
+                pasts.insert(path, history.look_back((running, file), &names));
+            }
+        }
+        let mut verdicts = Verdicts {
+            running,
+            tree: history.tree,
+            running_paths: running.files().map(|it| it.path()).collect(),
+            tree_paths: history.tree.files().map(|it| it.path()).collect(),
+            pasts,
+            newer: BTreeSet::new(),
+            older: BTreeSet::new(),
         };
-        let pasts = elements.into_iter().filter_map(look).collect();
-        let (newer, older) = (BTreeSet::new(), BTreeSet::new());
-        let mut verdicts = Verdicts { running, tree: history.tree, pasts, newer, older };
         for finding in &report.findings {
             let Some(change) = &finding.change else { continue };
             let path = verdicts.find_path(finding);
@@ -196,9 +206,9 @@ impl<'t> Verdicts<'t> {
     }
 
     fn find_presence(&self, finding: &Finding, change: &ChangeFacts) -> Presence {
-        let is_file_of = |tree: &Tree| tree.files().any(|it| it.path() == finding.element);
-        let is_removed =
-            change.gone.is_some() || is_file_of(self.running) && !is_file_of(self.tree);
+        let element = finding.element.as_str();
+        let is_removed = change.gone.is_some()
+            || self.running_paths.contains(element) && !self.tree_paths.contains(element);
         match change.old {
             None => Presence::Tree,
             Some(_) if is_removed => Presence::Running,
@@ -264,7 +274,7 @@ impl<'t> Verdicts<'t> {
     /// Returns true if the tree has, and had, no such file as that of a finding.
     fn is_in_strange_file(&self, finding: &Finding) -> bool {
         let Some(file) = find_running_file(finding, self.running) else { return false };
-        let is_absent = self.tree.files().all(|it| it.path() != file.path());
+        let is_absent = !self.tree_paths.contains(file.path());
         let past = self.pasts.get(file.path());
         let is_new = past.is_none_or(|it| !it.was_as_running && it.had.is_empty());
         is_absent && is_new && file.services().next().is_some()
