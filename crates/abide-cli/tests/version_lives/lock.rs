@@ -2,12 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The lines about what is frozen and what was ever used, of packages that are still there or not.
+/// The lines about what is frozen and what was ever used, be it still there or gone: git takes a
+/// rename of a file together with the edits of the other branch, so that a release which one branch
+/// made may lose in the merge what the other one deprecated.
 pub(super) fn list_memory(lock: &str) -> BTreeSet<String> {
     let is_memory = |it: &&str| {
         ["frozen ", "field ", "value ", "name "].iter().any(|start| it.starts_with(start))
     };
-    lock.lines().filter(is_memory).map(str::to_owned).collect()
+    let without_state = |it: &str| it.strip_suffix(" gone").unwrap_or(it).to_owned();
+    lock.lines().filter(is_memory).map(without_state).collect()
 }
 
 /// The recorded version of each package, so that a later one is greater.
