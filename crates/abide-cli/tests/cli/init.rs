@@ -567,3 +567,34 @@ fn the_first_check_of_a_published_tree_shows_what_can_be_mended() {
         assert!(ran.json().len() > 1, "{name}: {}", ran.text());
     }
 }
+
+/// Two branches that both record versions merge without a conflict after `init`, what stood in the
+/// file stays, and whoever said how the lock is merged is not overruled.
+#[test]
+fn git_is_told_how_the_lock_is_merged() {
+    let user = ACME.replace("NAME", "user");
+    for (before, after) in [
+        (None, "abide.lock merge=union\n"),
+        (Some("*.bin binary"), "*.bin binary\nabide.lock merge=union\n"),
+        (Some("*.bin binary\r\n"), "*.bin binary\r\nabide.lock merge=union\n"),
+        (Some("abide.lock -merge\n"), "abide.lock -merge\n"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        put(folder.path(), &[("acme/user/v1/user.proto", &user)]);
+        git(folder.path(), &["init", "--quiet", "-b", "main"]);
+        if let Some(before) = before {
+            put(folder.path(), &[(".gitattributes", before)]);
+        }
+        let ran = abide(folder.path(), &["init"]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let text = fs::read_to_string(folder.path().join(".gitattributes")).unwrap();
+        assert_eq!(text, after);
+        let is_written = before.is_none_or(|it| it != after);
+        assert_eq!(ran.text().contains("git merges what two branches record"), is_written);
+    }
+    // A folder that is in no repository has nothing to merge.
+    let folder = TempDir::new().unwrap();
+    put(folder.path(), &[("acme/user/v1/user.proto", &user)]);
+    assert_eq!(abide(folder.path(), &["init"]).status, 0);
+    assert!(!folder.path().join(".gitattributes").exists());
+}

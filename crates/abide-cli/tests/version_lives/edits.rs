@@ -10,6 +10,7 @@ use super::text::{
 };
 
 const LIFECYCLE: &str = "abide/annotations/v1/lifecycle.proto";
+const STATUS: &str = "abide/annotations/v1/status.proto";
 
 /// A file of an active stable package.
 #[derive(Clone, Debug)]
@@ -54,10 +55,12 @@ pub(super) enum Act {
     Rename,
     UseOther,
     Experiment,
+    ChangeAlpha,
+    Move,
 }
 
 /// What people do, most of it more than once.
-pub(super) const ACTS: [Act; 12] = [
+pub(super) const ACTS: [Act; 15] = [
     Act::AddField,
     Act::AddField,
     Act::AddMessage,
@@ -70,6 +73,9 @@ pub(super) const ACTS: [Act; 12] = [
     Act::Rename,
     Act::UseOther,
     Act::Experiment,
+    Act::ChangeAlpha,
+    Act::ChangeAlpha,
+    Act::Move,
 ];
 
 impl Repository {
@@ -97,6 +103,8 @@ impl Repository {
             Act::UseOther if self.is_real => return None,
             Act::UseOther => use_other(&file, &files, number, dice)?,
             Act::Experiment => return self.experiment(&file, dice),
+            Act::ChangeAlpha => return self.change_alpha(number, dice),
+            Act::Move => return self.move_package(&file, &files, number),
         };
         if text == before {
             return None;
@@ -124,6 +132,42 @@ impl Repository {
         Some(alpha)
     }
 
+    /// An alpha that a person writes changes in ways that nothing stable may.
+    fn change_alpha(&mut self, number: u32, dice: &mut Dice) -> Option<String> {
+        let alphas: Vec<(String, String)> =
+            self.protos().into_iter().filter(|(path, _)| path.ends_with("/lab.proto")).collect();
+        let (path, text) = dice.pick(&alphas)?;
+        let package = find_package(text)?.to_owned();
+        let statements = list_statements(text);
+        let changed = match dice.pick(&statements) {
+            Some(chosen) if dice.once_in(2) => replace_line(text, chosen.line, |_| String::new()),
+            _ => format!("{text}\nmessage Trial{number} {{\n  int32 size = 1;\n}}\n"),
+        };
+        self.tell(format!("{path}: ChangeAlpha {number}"));
+        self.write(path, &changed);
+        Some(package)
+    }
+
+    /// A package goes on under another name, all of its files.
+    fn move_package(
+        &mut self,
+        file: &ActiveFile,
+        files: &[ActiveFile],
+        number: u32,
+    ) -> Option<String> {
+        let owner = file.package.split('.').next()?;
+        // An active package may change its status, and a file has one target.
+        if self.is_real || file.text.contains("move_to_package") {
+            return None;
+        }
+        let target = format!("{owner}.moved{number}.v{}", find_stable_major(&file.package)?.1);
+        self.tell(format!("{} moves to {target}", file.package));
+        for file in files.iter().filter(|it| it.package == file.package) {
+            self.write(&file.path, &say_target(&file.text, &target));
+        }
+        Some(file.package.clone())
+    }
+
     /// `abide deprecate` makes no new error, and does nothing twice.
     fn deprecate_by_command(&mut self, file: &ActiveFile, dice: &mut Dice) -> Option<String> {
         let statements: Vec<Statement> =
@@ -141,6 +185,22 @@ impl Repository {
         );
         (ran.status == 0).then(|| file.package.clone())
     }
+}
+
+/// A text whose file moves to a package: with an option of its own, or in the one that records its
+/// version.
+fn say_target(text: &str, target: &str) -> String {
+    let policy = "option (abide.annotations.v1.file_policy)";
+    let recorded = format!("\n{policy} = {{\n");
+    if text.contains(&recorded) {
+        return text.replacen(
+            &recorded,
+            &format!("{recorded}  move_to_package: \"{target}\"\n"),
+            1,
+        );
+    }
+    let option = format!("{policy}.move_to_package = \"{target}\";");
+    add_import(text, STATUS).replacen("\nimport ", &format!("\n{option}\nimport "), 1)
 }
 
 /// Returns true if the message that begins at a line is deprecated.

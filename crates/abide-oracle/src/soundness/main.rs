@@ -26,6 +26,7 @@ mod laws;
 mod lives;
 #[path = "../../../abide-instance/tests/translate/notations.rs"]
 mod notations;
+mod sabotages;
 #[path = "../../../abide-lint/tests/schemas/mod.rs"]
 mod schemas;
 mod sequences;
@@ -83,6 +84,10 @@ struct Arguments {
     /// of them begin with parts of the trees beside the workspace, if these are there.
     #[arg(long, default_value_t = 1000)]
     versions: u64,
+    /// The number of lives in which a law of these lives has to be seen to fail, for each law, when the
+    /// binary lies about it.
+    #[arg(long, default_value_t = 60)]
+    sabotages: u64,
     /// The number of values of Envoy's older API to carry to the newer one and back. This needs the
     /// trees beside the workspace.
     #[arg(long, default_value_t = 10_000)]
@@ -118,6 +123,7 @@ fn try_laws(arguments: &Arguments) -> Result<bool> {
         laws::try_damages(arguments.damages, seed),
         lives::try_lives(arguments.lives, seed),
         versions::try_versions(arguments.versions, seed, arguments.abide.as_deref()),
+        sabotages::try_sabotages(arguments.sabotages, seed, arguments.abide.as_deref()),
         carried::try_carrying(arguments.carried, seed),
         kills::try_kills(arguments.kills, seed, arguments.abide.as_deref()),
         cached::try_cached(arguments.cached, seed, arguments.abide.as_deref()),
