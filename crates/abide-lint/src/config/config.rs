@@ -165,10 +165,13 @@ impl Config {
     /// The roots that an `abide.toml` names, whatever else it has: another version of Abide may be
     /// the one that reads it. `None` if they cannot be read.
     pub fn roots_of(text: &str) -> Option<Vec<String>> {
-        let document = Document::parse(text).ok()?;
-        let mut reader = TomlReader::default();
-        let roots = document.get("roots").map(|item| reader.texts(item)).unwrap_or_default();
-        reader.errors.is_empty().then_some(roots)
+        read_texts(text, "roots")
+    }
+
+    /// The import paths that an `abide.toml` names, whatever else it has. `None` if they cannot be
+    /// read.
+    pub fn import_paths_of(text: &str) -> Option<Vec<String>> {
+        read_texts(text, "import-paths")
     }
 
     /// The settings of a preset alone.
@@ -182,6 +185,14 @@ impl Config {
         config.policy.layers.set_preset(preset);
         config
     }
+}
+
+/// Reads the texts of one key; none if it is not there.
+fn read_texts(text: &str, key: &str) -> Option<Vec<String>> {
+    let document = Document::parse(text).ok()?;
+    let mut reader = TomlReader::default();
+    let texts = document.get(key).map(|item| reader.texts(item)).unwrap_or_default();
+    reader.errors.is_empty().then_some(texts)
 }
 
 /// Puts an error message in the style of this tool, which starts in lower case.

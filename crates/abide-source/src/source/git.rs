@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use abide_lint::Config;
 use abide_schema::{FileText, SourceFile};
 use gix::bstr::{BString, ByteSlice};
 use gix::objs::tree::EntryKind;
@@ -17,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::contents::{CONFIG, Gathered};
 use super::disk::{MAX_SETTINGS, over_limit};
 use super::failure::{NOT_UNICODE, SourceError};
-use super::imports::{ImportPlace, place_imports};
+use super::imports::{ImportPath, ImportPlace, place_imports};
 use super::kind::{OpenSource, OpenedSource, SourceData, SourceKind, SourceRequest};
 use super::links::{LinkedFolder, MAX_SEARCHED, SampleFile};
 use super::listing::{FileListing, ListedFile};
@@ -99,7 +100,8 @@ fn open(asked: &SourceRequest<'_>, mut layout: RootLayout) -> Result<OpenedSourc
     let mut notes: Vec<String> = note.into_iter().collect();
     revision.refuse_links_out(options)?;
     let inside = |written: &str| revision.locate(written, options.base);
-    let imports = place_imports(options, inside, Some(&revision.top), &mut layout, &mut notes);
+    let mut imports = place_imports(options, inside, Some(&revision.top), &mut layout, &mut notes);
+    imports.splice(0..0, revision.find_former_imports(options, &layout));
     Ok(OpenedSource { source: Box::new(revision), layout, imports, notes })
 }
 
@@ -349,12 +351,51 @@ impl Revision {
     /// Finds an import path: in the revision or one of its submodules if these have such a
     /// folder, else on disk.
     fn locate(&self, written: &str, base: &Path) -> Option<ImportPlace> {
-        let folder = match &self.work {
-            Some(work) => make_relative(&canonicalize(&base.join(written)), work)?,
-            None if Path::new(written).is_absolute() => return None,
-            None => normalize(written)?,
+        self.mounted(self.find_folder_of(written, base)?)
+    }
+
+    /// The path of an import path from the top of the repository.
+    fn find_folder_of(&self, written: &str, base: &Path) -> Option<String> {
+        match &self.work {
+            Some(work) => make_relative(&canonicalize(&base.join(written)), work),
+            None if Path::new(written).is_absolute() => None,
+            None => normalize(written),
+        }
+    }
+
+    /// The import paths that the configuration of the revision names, if those of today do not have
+    /// them in this order. Otherwise a change of the configuration would change both sides alike, and
+    /// what it changes of imported types would not be seen.
+    fn find_former_imports(
+        &self,
+        options: &SourceOptions<'_>,
+        layout: &RootLayout,
+    ) -> Vec<ImportPath> {
+        let text = self.read_text(CONFIG).ok().flatten();
+        let named = text.and_then(|it| Config::import_paths_of(std::str::from_utf8(&it).ok()?));
+        let former: Vec<(String, String)> = named
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|written| !Path::new(written).is_absolute())
+            .filter_map(|written| Some((normalize(&join(&self.top, &written))?, written)))
+            .collect();
+        let mut today = options.import_paths.iter();
+        let mut is_today = |folder: &str| {
+            today.any(|it| self.find_folder_of(it, options.base).is_some_and(|it| it == folder))
         };
-        self.mounted(folder)
+        if former.iter().all(|(folder, _)| is_today(folder)) {
+            return Vec::new();
+        }
+        // A file that is judged has a name there already.
+        let is_judged = |folder: &str| {
+            let inner = strip_folder(folder, &self.top);
+            inner.is_some_and(|it| layout.place(&join(it, "file.proto")).is_some())
+        };
+        let former = former.into_iter().filter(|(folder, _)| !is_judged(folder));
+        let place = |(folder, written)| {
+            Some(ImportPath { written, prefix: String::new(), at: self.mounted(folder)? })
+        };
+        former.filter_map(place).collect()
     }
 
     /// Fails if an import path is a link of the revision that leads out of the repository, unless
