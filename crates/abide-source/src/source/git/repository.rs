@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 
 use gix::error::MetadataValue;
+use gix::sec::Trust;
+use gix::sec::trust::{DefaultForLevel, Mapping};
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 
 use super::objects::MissingObject;
@@ -23,7 +25,7 @@ pub(super) fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError>
     ThreadSafeRepository::discover_with_environment_overrides_opts(
         base,
         discovery(),
-        Default::default(),
+        Mapping { full: set_options(Trust::Full), reduced: set_options(Trust::Reduced) },
     )
     .map_err(|error| {
         let base_name = base.display().to_string();
@@ -41,6 +43,12 @@ pub(super) fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError>
         };
         SourceError::unusable(base_name, reason)
     })
+}
+
+/// The settings of every repository. A replaced object (`git replace`) would show another old tree than
+/// the one that a clone has.
+fn set_options(trust: Trust) -> gix::open::Options {
+    gix::open::Options::default_for_level(trust).config_overrides(["core.useReplaceRefs=false"])
 }
 
 /// Finds the tree of a commit or a tag, or the tree itself.
