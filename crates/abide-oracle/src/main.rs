@@ -30,7 +30,7 @@ use abide_harness::programs::{Protoc, abide};
 use abide_harness::{ExternalPaths, Result, exit_code};
 use clap::Parser;
 
-use self::buf::{breaking, moving, peers, plugins, protovalidate};
+use self::buf::{breaking, hidden, moving, peers, plugins, protovalidate};
 use self::edits::{edition, fix, layout, upgrade, versions};
 use self::envoy::{instances, runtime, shutdown, translate};
 use self::generators::{gapic, symbols};
@@ -93,6 +93,7 @@ const PARTS: &[Part] = &[
     ("breaking", |means| {
         breaking::run(means.archives()?, means.protoc()?, means.abide()?, means.show)
     }),
+    ("hidden", |means| hidden::run(means.abide()?)),
     ("symbols", |means| symbols::run(means.archives()?, means.protoc()?, means.show)),
     ("gapic", |means| gapic::run(means.protoc()?, means.abide()?, means.show)),
     ("layout", |means| {

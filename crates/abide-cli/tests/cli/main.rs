@@ -24,6 +24,9 @@ mod fix;
 mod format;
 mod formats;
 mod hash;
+mod hidden;
+#[path = "../hiding/mod.rs"]
+mod hiding;
 mod history;
 mod hostile;
 mod init;
