@@ -22,6 +22,9 @@ pub const RELEASE: Writer = Writer { args: &["release", "--write"], set_up: cand
 /// Lays out three files.
 pub const FORMAT: Writer = Writer { args: &["format", "--write"], set_up: unformatted };
 
+/// The day of a deprecation.
+const DAY: &str = "2026-01-15";
+
 /// All commands that write, but those whose only file is a report.
 pub const WRITERS: &[Writer] = &[
     RELEASE,
@@ -37,6 +40,23 @@ pub const WRITERS: &[Writer] = &[
     Writer { args: &["check", "--accept"], set_up: fixable },
     Writer { args: &["deprecations", "--write"], set_up: active },
     Writer { args: &["config", "upgrade", "--api", ".", "--write", "ada.yaml"], set_up: instances },
+    Writer {
+        args: &[
+            "deprecate",
+            "acme.user.v1.User.name",
+            "--dropped",
+            "nobody has one",
+            "--date",
+            DAY,
+            "--write",
+        ],
+        set_up: active,
+    },
+    Writer { args: &["edition", "--to", "2023", "--write"], set_up: unformatted },
+    Writer {
+        args: &["waive", "import-unused", "user.proto", "--reason", "a test", "--write"],
+        set_up: fixable,
+    },
     Writer { args: &["build", "-o", "made/set.binpb"], set_up: active },
     Writer { args: &["init", "made"], set_up: active },
 ];

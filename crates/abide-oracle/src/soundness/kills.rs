@@ -22,10 +22,14 @@ const CALLS: [&str; 11] = [
     "rmdir", "close",
 ];
 
-/// How a run ends, as strace says it: by a signal that nobody can handle, by one that is handled, and
-/// because the disk is full from then on.
-const ENDS: [&str; 3] =
-    ["signal=SIGKILL:when={}", "signal=SIGTERM:when={}", "error=ENOSPC:when={}+"];
+/// How a run ends, as strace says it: by a signal that nobody can handle, by one that is handled,
+/// because the disk is full from then on, or because it is read-only from then on.
+const ENDS: [&str; 4] = [
+    "signal=SIGKILL:when={}",
+    "signal=SIGTERM:when={}",
+    "error=ENOSPC:when={}+",
+    "error=EROFS:when={}+",
+];
 
 /// What a writer does when nothing disturbs it.
 struct Undisturbed {
