@@ -153,7 +153,7 @@ const NOT_RUN: [(&str, &str, &str); 38] = [
 ];
 
 /// A repository in which the commands of the book have what they name.
-fn example() -> TempDir {
+pub(crate) fn example() -> TempDir {
     let folder = TempDir::new().unwrap();
     let top = folder.path();
     let proto = |package: &str, name: &str| {
@@ -177,6 +177,7 @@ fn example() -> TempDir {
     git(top, &["init", "-q", "-b", "main"]);
     commit(top);
     git(top, &["tag", "v1.4"]);
+    git(top, &["tag", "v1.4.0"]);
     git(top, &["tag", "v1.4.2"]);
     git(top, &["tag", "v1.5.0"]);
     git(top, &["update-ref", "refs/remotes/origin/main", "HEAD"]);
@@ -187,6 +188,19 @@ fn example() -> TempDir {
     );
     commit(top);
     folder
+}
+
+/// Runs a line of a shell. Returns what is wrong with it, unless it ends with a verdict.
+pub(crate) fn run_line(folder: &Path, line: &str) -> Option<String> {
+    let binary = Path::new(env!("CARGO_BIN_EXE_abide")).parent().unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = [binary.to_owned()].into_iter().chain(std::env::split_paths(&path));
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(folder).stdin(Stdio::null());
+    shell.env("PATH", std::env::join_paths(path).unwrap());
+    let output = shell.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (!matches!(output.status.code(), Some(0 | 1))).then(|| format!("{line}: {said}"))
 }
 
 #[test]
@@ -224,18 +238,8 @@ fn every_command_of_the_book_is_run_or_says_why_not() {
                 if line.starts_with("abide init") {
                     let _ = std::fs::remove_file(folder.path().join("abide.toml"));
                 }
-                let binary = Path::new(env!("CARGO_BIN_EXE_abide")).parent().unwrap();
-                let path = std::env::var_os("PATH").unwrap_or_default();
-                let path = [binary.to_owned()].into_iter().chain(std::env::split_paths(&path));
-                let mut shell = Command::new("sh");
-                shell.args(["-c", line]).current_dir(folder.path()).stdin(Stdio::null());
-                shell.env("PATH", std::env::join_paths(path).unwrap());
-                let output = shell.output().unwrap();
                 run += 1;
-                if !matches!(output.status.code(), Some(0 | 1)) {
-                    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-                    wrong.push(format!("{name}: {line}: {said}"));
-                }
+                wrong.extend(run_line(folder.path(), line).map(|it| format!("{name}: {it}")));
             }
         }
     }

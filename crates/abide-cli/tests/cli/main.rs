@@ -3,6 +3,7 @@
 
 mod baseline;
 mod book;
+mod book_settings;
 mod breaking;
 mod bump;
 mod cached;
