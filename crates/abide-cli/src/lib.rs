@@ -17,6 +17,7 @@ mod settings;
 mod terminal;
 mod usage_files;
 
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
@@ -28,8 +29,24 @@ pub fn main() -> ExitCode {
     if let Some(plugin) = plugin::Plugin::from_program_name() {
         return plugin.run(&std::env::args().skip(1).collect::<Vec<_>>());
     }
-    // clap prints help and usage errors itself, and exits with status 0 or 2.
-    let matches = args::Cli::build_documented().get_matches();
-    let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    commands::run(&cli, &matches)
+    let matches = match args::Cli::build_documented().try_get_matches() {
+        Ok(matches) => matches,
+        Err(answer) => return print_answer(&answer),
+    };
+    match args::Cli::from_arg_matches(&matches) {
+        Ok(cli) => commands::run(&cli, &matches),
+        Err(error) => print_answer(&error),
+    }
+}
+
+/// Prints help, a version or a usage error, which clap has written.
+fn print_answer(answer: &clap::Error) -> ExitCode {
+    let printed = answer.print().and_then(|()| std::io::stdout().flush());
+    match printed {
+        Err(error) if !answer.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
+            terminal::eprint_line(&format!("error: cannot write to standard output: {error}"));
+            ExitCode::from(2)
+        }
+        _ => u8::try_from(answer.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from),
+    }
 }

@@ -11,6 +11,7 @@ mod changed;
 #[path = "../cached/mod.rs"]
 mod changing;
 mod check_plugins;
+mod closed_outputs;
 mod config;
 mod contract;
 mod copies;
