@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use abide_lint::{EditionObstacle, EditionRequest, EditionResult, Lock, Options, Records};
+use abide_lint::{
+    EditionObstacle, EditionObstacleReason, EditionRequest, EditionResult, Lock, Options, Records,
+};
 use abide_lint::{carry_to_edition, pluralize};
 use abide_schema::Tree;
 use abide_source::printable::escape_unprintable;
@@ -88,7 +90,14 @@ fn describe_outcome(
         let files = pluralize(generated, "file");
         notes.push(format!("note: left out {files} that `abide upgrade` wrote: run it afterwards"));
     }
-    let all = pluralize(tree.files().filter(|it| it.is_judged()).count(), "file");
+    if carried.protobuf_copies > 0 {
+        let files = pluralize(carried.protobuf_copies, "file");
+        notes.push(format!(
+            "note: left out {files} of protobuf itself: copy those of a later release"
+        ));
+    }
+    let judged = || tree.files().filter(|it| it.is_judged());
+    let all = pluralize(judged().count(), "file");
     let (edition, changed) = (args.to, carried.texts.len());
     match changed {
         0 => {}
@@ -97,9 +106,13 @@ fn describe_outcome(
         }
         _ => notes.push(format!("note: {changed} of {all} can be carried to {edition}")),
     }
-    let kept: HashSet<_> = carried.obstacles.iter().map(|it| it.place.file).collect();
+    let of_files = carried
+        .obstacles
+        .iter()
+        .filter(|it| !matches!(it.reason, EditionObstacleReason::OldDescriptor(_)));
+    let kept: HashSet<_> = of_files.map(|it| it.place.file).collect();
     if !kept.is_empty() {
-        notes.push(format!("note: left {} as they were", pluralize(kept.len(), "file")));
+        notes.push(format!("note: left {} unchanged", pluralize(kept.len(), "file")));
     }
     notes
 }

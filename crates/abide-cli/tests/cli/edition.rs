@@ -223,7 +223,7 @@ fn what_cannot_be_carried_is_named_and_left_alone() {
     for line in [
         "error: acme/v1/odd.proto:13:12: the reserved name `not a name` is no identifier",
         "note: carried 2 of 3 files to edition 2024\n",
-        "note: left 1 file as they were\n",
+        "note: left 1 file unchanged\n",
     ] {
         assert!(ran.stderr.contains(line), "{line}\n---\n{}", ran.stderr);
     }
@@ -293,6 +293,125 @@ fn options_without_an_effect_change_nothing() {
             assert!(piece.contains("java_outer_classname = \"PieceV1Beta\""), "{piece}");
         }
     }
+}
+
+/// The generator of C++ refuses these fields before and after, but protoc reads them.
+#[test]
+fn cord_is_carried_wherever_it_stands() {
+    let text = "syntax = \"proto2\";\npackage acme.v1;\nmessage M {\n  optional int32 i = 1 [ctype = \
+                CORD];\n  map<string, string> m = 2 [ctype = CORD];\n  extensions 10 to \
+                20;\n}\nextend M {\n  optional bytes b = 10 [ctype = CORD];\n  repeated string s = 11 \
+                [ctype = CORD, deprecated = true];\n}\n";
+    for to in ["2023", "2024", "2026"] {
+        let tree = TempDir::new().unwrap();
+        put(tree.path(), &[("abide.toml", ""), ("acme/v1/m.proto", text)]);
+        let before = hashes(&tree);
+        let ran = edition(&tree, &["--to", to, "--write"]);
+        assert_eq!((ran.status, hashes(&tree)), (0, before), "{to}: {}", ran.stderr);
+        let written = read(&tree, "acme/v1/m.proto");
+        let cord =
+            if to == "2023" { "ctype = CORD" } else { "features.(pb.cpp).string_type = CORD" };
+        for part in [
+            format!("i = 1 [{cord}];"),
+            format!("m = 2 [{cord}];"),
+            format!("b = 10 [{cord}];"),
+            format!("s = 11 [{cord}, deprecated = true];"),
+        ] {
+            assert!(written.contains(&part), "{to}: {part}\n---\n{written}");
+        }
+    }
+}
+
+/// In the opaque API of Go, which is the default of edition 2024, enums have fewer methods.
+#[test]
+fn enums_alone_keep_the_open_api_of_go() {
+    let tree = TempDir::new().unwrap();
+    let text = "syntax = \"proto3\";\npackage acme.v1;\nenum Kind {\n  KIND_UNSPECIFIED = 0;\n}\n";
+    put(tree.path(), &[("abide.toml", ""), ("acme/v1/kind.proto", text)]);
+    let ran = edition(&tree, &["--to", "2024", "--write"]);
+    let written = read(&tree, "acme/v1/kind.proto");
+    assert_eq!((ran.status, written.contains("api_level: API_OPEN")), (0, true), "{written}");
+}
+
+/// A small `descriptor.proto`, with these fields in its `FeatureSet`.
+fn descriptor(features: &[&str]) -> String {
+    let features = features.iter().enumerate();
+    let fields = features.map(|(at, it)| format!("  optional int32 {it} = {};\n", at + 1));
+    let fields: String = fields.collect();
+    let holders = ["File", "Message", "Field", "Enum"].map(|it| {
+        format!(
+            "message {it}Options {{\n  optional FeatureSet features = 50;\n  extensions 1000 to \
+             max;\n}}\n"
+        )
+    });
+    format!(
+        "syntax = \"proto2\";\npackage google.protobuf;\n{}message FeatureSet {{\n{fields}  \
+         extensions 1000 to 9994;\n}}\n",
+        holders.concat()
+    )
+}
+
+const FEATURES_OF_2023: [&str; 6] = [
+    "field_presence",
+    "enum_type",
+    "repeated_field_encoding",
+    "utf8_validation",
+    "message_encoding",
+    "json_format",
+];
+const DESCRIPTOR: &str = "google/protobuf/descriptor.proto";
+
+#[test]
+fn copies_of_protobuf_are_left_out() {
+    let tree = TempDir::new().unwrap();
+    let copy = "syntax = \"proto3\";\npackage google.protobuf;\nmessage Duration {\n  int64 seconds = \
+                1;\n}\n";
+    put(
+        tree.path(),
+        &[("abide.toml", ""), (OPEN, PROTO3), ("google/protobuf/duration.proto", copy)],
+    );
+    let check = edition(&tree, &["--to", "2023", "--check"]);
+    assert_eq!((check.status, check.text()), (1, format!("{OPEN}\n")), "{}", check.stderr);
+    let ran = edition(&tree, &["--to", "2023", "--write"]);
+    let note = "note: left out 1 file of protobuf itself: copy those of a later release\n";
+    assert_eq!((ran.status, ran.stderr.contains(note)), (0, true), "{}", ran.stderr);
+    assert_eq!(read(&tree, "google/protobuf/duration.proto"), copy);
+}
+
+#[test]
+fn nothing_is_carried_beside_an_old_descriptor() {
+    for (to, features) in [("2023", [].as_slice()), ("2024", &FEATURES_OF_2023)] {
+        let tree = TempDir::new().unwrap();
+        let old = descriptor(features);
+        let plain = "syntax = \"proto3\";\npackage acme.v1;\nmessage M {\n  int32 a = 1;\n}\n";
+        put(tree.path(), &[("abide.toml", ""), ("acme/v1/m.proto", plain), (DESCRIPTOR, &old)]);
+        let ran = edition(&tree, &["--to", to, "--write"]);
+        let says = format!("does not know edition {to}, so nothing can be carried there");
+        assert_eq!((ran.status, ran.stderr.contains(&says)), (1, true), "{}", ran.stderr);
+        assert_eq!(ran.stderr.matches("error: ").count(), 1, "{}", ran.stderr);
+        assert!(!ran.stderr.contains("unchanged"), "{}", ran.stderr);
+        assert_eq!(read(&tree, "acme/v1/m.proto"), plain);
+    }
+}
+
+/// The descriptor of the tree knows the edition, but not what the features of C++ are written with.
+#[test]
+fn a_file_of_features_that_does_not_compile_is_not_imported() {
+    let tree = TempDir::new().unwrap();
+    let text = "syntax = \"proto2\";\npackage acme.v1;\nenum Kind {\n  KIND_A = 1;\n}\nmessage M \
+                {\n  optional Kind a = 1;\n}\n";
+    put(
+        tree.path(),
+        &[
+            ("abide.toml", ""),
+            ("acme/v1/m.proto", text),
+            (DESCRIPTOR, &descriptor(&FEATURES_OF_2023)),
+        ],
+    );
+    let ran = edition(&tree, &["--to", "2023", "--write"]);
+    let says = "in `google/protobuf/cpp_features.proto`";
+    assert_eq!((ran.status, ran.stderr.contains(says)), (1, true), "{}", ran.stderr);
+    assert_eq!(read(&tree, "acme/v1/m.proto"), text);
 }
 
 #[test]

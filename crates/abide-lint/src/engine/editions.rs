@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use abide_change::Effects;
 use abide_hash::TreeHashes;
-use abide_schema::{Edition, Element, Field, File, FileId, Place, Presence, Scalar, Tree, Type};
-use rustc_hash::FxHashMap;
+use abide_schema::{
+    Edition, Element, FEATURES, FeatureRow, Field, File, FileId, Place, Presence, Scalar, Tree,
+    Type, find_well_known,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::changed_texts::link_with_texts;
 use super::pipeline::check;
@@ -22,6 +25,14 @@ pub struct EditionRequest<'a> {
     pub may_edit: &'a dyn Fn(File<'_>) -> bool,
 }
 
+impl EditionRequest<'_> {
+    /// Returns true if a file is in an earlier edition than the one that is asked for.
+    fn is_ahead_of(self, file: File<'_>) -> bool {
+        let edition = file.decl().edition;
+        file.is_judged() && file.parses() && edition.is_known() && edition < self.edition
+    }
+}
+
 /// A tree in a later edition.
 #[derive(Debug, Default)]
 pub struct EditionResult {
@@ -29,13 +40,15 @@ pub struct EditionResult {
     pub texts: BTreeMap<FileId, Vec<u8>>,
     /// Why other files stay as they are, in the order of files.
     pub obstacles: Vec<EditionObstacle>,
+    /// How many files stay as they are because they are copies of those that protoc brings along.
+    pub protobuf_copies: usize,
 }
 
 /// Carries the files of a tree that are in an earlier edition, or in proto2 or proto3, to an edition.
 ///
 /// Every file of the result has the features, in effect, that it had, and the same semantic hashes;
 /// it compiles as it did, and no change of it breaks anybody. A file of which that cannot be had
-/// stays as it is.
+/// stays as it is, and so do copies of protobuf's own files.
 pub fn carry_to_edition(
     tree: &Tree,
     policy: &Policy,
@@ -43,7 +56,16 @@ pub fn carry_to_edition(
     request: EditionRequest<'_>,
 ) -> EditionResult {
     let mut result = EditionResult::default();
-    for file in tree.files().filter(|it| is_earlier(*it, request)) {
+    let earlier = tree.files().filter(|it| request.is_ahead_of(*it) && (request.may_edit)(*it));
+    let (copies, files): (Vec<File<'_>>, Vec<File<'_>>) =
+        earlier.partition(|it| find_well_known(it.path()).is_some());
+    result.protobuf_copies = copies.len();
+    if let Some(obstacle) = find_old_descriptor(tree, request.edition).filter(|_| !files.is_empty())
+    {
+        result.obstacles.push(obstacle);
+        return result;
+    }
+    for file in files {
         match write_in_edition(file, request.edition) {
             Ok(text) => {
                 result.texts.insert(file.id, text);
@@ -68,14 +90,24 @@ pub fn carry_to_edition(
     result
 }
 
-/// Returns true if a file is to be carried.
-fn is_earlier(file: File<'_>, request: EditionRequest<'_>) -> bool {
-    let edition = file.decl().edition;
-    file.is_judged()
-        && file.parses()
-        && edition.is_known()
-        && edition < request.edition
-        && (request.may_edit)(file)
+/// The tree's own copy of `descriptor.proto`, if it is older than the edition: no file of the edition
+/// would compile beside it.
+fn find_old_descriptor(tree: &Tree, edition: Edition) -> Option<EditionObstacle> {
+    const PATH: &str = "google/protobuf/descriptor.proto";
+    let file = tree.files().find(|it| it.path() == PATH)?;
+    let features = file.messages().find(|it| it.is_named("FeatureSet"));
+    let knows = |name| features.is_some_and(|it| it.field_named(name).is_some());
+    let mut needed = FEATURES.iter().filter(|it| find_first_edition(it) <= edition);
+    needed.any(|it| !knows(it.name)).then(|| EditionObstacle {
+        place: file.package_place(),
+        reason: EditionObstacleReason::OldDescriptor(edition),
+    })
+}
+
+/// The first edition in which files can set a feature.
+fn find_first_edition(feature: &FeatureRow) -> Edition {
+    let editions = feature.defaults.iter().map(|it| it.0);
+    editions.filter(|it| it.is_edition()).min().unwrap_or(Edition::Edition2023)
 }
 
 /// What would be other than before, at most one fault for each file.
@@ -94,8 +126,13 @@ fn find_faults(
     let judged = tree.files().filter(|it| it.is_judged());
     let by_path: BTreeMap<&str, File<'_>> = judged.map(|it| (&*it.decl().display, it)).collect();
     let find_old = |file: File<'_>| by_path.get(&*file.decl().display).copied();
+    let known: FxHashSet<&str> = tree.files().map(File::path).collect();
     for new in new.files() {
         let Some(old) = find_old(new) else { continue };
+        let added = new.imports().filter_map(|it| it.file).filter(|it| !known.contains(it.path()));
+        for message in added.filter_map(find_error) {
+            report(old, EditionObstacleReason::NewError(message));
+        }
         if let Some(message) = find_new_error(old, new) {
             report(old, EditionObstacleReason::NewError(message));
         } else if let Some(reason) = find_changed_feature(old, new) {
@@ -144,13 +181,20 @@ fn find_causes(
 
 /// An error of the compiler in a file that was not there before.
 fn find_new_error(old: File<'_>, new: File<'_>) -> Option<String> {
-    let list = |file: File<'_>| -> Vec<String> {
-        let problems = file.tree.problems().iter();
-        let own = problems.filter(|it| it.place.file == file.id && it.kind.is_error());
-        own.map(|it| it.message.clone()).collect()
-    };
-    let known = list(old);
-    list(new).into_iter().find(|it| !known.contains(it))
+    let known: Vec<&str> = iter_errors(old).collect();
+    iter_errors(new).find(|it| !known.contains(it)).map(str::to_owned)
+}
+
+/// An error of the compiler in a file, with the name of the file.
+fn find_error(file: File<'_>) -> Option<String> {
+    iter_errors(file).next().map(|it| format!("{it}, in `{}`", file.path()))
+}
+
+/// The errors of the compiler in a file.
+fn iter_errors<'t>(file: File<'t>) -> impl Iterator<Item = &'t str> {
+    let problems = file.tree.problems().iter();
+    let own = problems.filter(move |it| it.place.file == file.id && it.kind.is_error());
+    own.map(|it| &*it.message)
 }
 
 /// A feature in effect that differs.

@@ -92,9 +92,10 @@ impl OptionList<'_> {
                 continue;
             }
             self.is_removed[at] = true;
-            // Nothing reads `STRING_PIECE`, and nothing reads any of them on an extension.
+            // Nothing reads `STRING_PIECE`. The generator of C++ refuses `CORD` on extensions and on
+            // what is no text, as the option and as the feature, so it is carried there as well.
             let value = source.ast.values[option.value as usize].span.of(source.text);
-            if value == b"CORD" && !field.is_extension() {
+            if value == b"CORD" {
                 let cord = FeatureOverride::new(FeatureOwner::Cpp, "string_type", "CORD");
                 self.added.push(cord.format_option(source.file));
             }

@@ -166,7 +166,8 @@ impl<'t> FileOverrides<'t> {
         let kept = [
             (has_strings, FeatureOwner::Cpp, "string_type", "STRING"),
             (has_enums, FeatureOwner::Cpp, "enum_name_uses_string_view", "false"),
-            (has_messages, FeatureOwner::Go, "api_level", "API_OPEN"),
+            // Enums of the opaque API have no `EnumDescriptor`, and no `UnmarshalJSON` of proto2.
+            (has_messages || has_enums, FeatureOwner::Go, "api_level", "API_OPEN"),
         ];
         for (is_needed, owner, name, value) in kept {
             let extension = owner.extension().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What keeps a file from another edition.
 
-use abide_schema::Place;
+use abide_schema::{Edition, Place};
 use thiserror::Error;
 
 /// A place of a file that cannot be said in another edition, or not without a change.
@@ -27,6 +27,12 @@ pub enum EditionObstacleReason {
     /// Edits that overlap.
     #[error("its statements are written in a way that no edit keeps: format the file first")]
     Entangled,
+    /// A copy of `descriptor.proto` in the tree that lacks features of the edition.
+    #[error(
+        "this copy of protobuf's own file does not know {0}, so nothing can be carried there: remove \
+         it, as protoc brings its own along, or copy a later one"
+    )]
+    OldDescriptor(Edition),
     /// An error of the compiler that the file did not have.
     #[error("it would not compile: {0}")]
     NewError(String),
