@@ -134,7 +134,8 @@ pub(crate) fn format_type_name(field: Field<'_>) -> String {
 }
 
 fn describe_presence(field: Field<'_>) -> Option<String> {
-    let is_singular = field.cardinality() == Cardinality::Singular;
+    let source = Element::Field(field).find_feature_source("field_presence");
+    let is_singular = field.cardinality() == Cardinality::Singular && !is_unknown(source);
     let presence = match field.presence() {
         Presence::Explicit => "explicit presence",
         Presence::Implicit => "implicit presence",
@@ -147,6 +148,9 @@ fn describe_presence(field: Field<'_>) -> Option<String> {
 fn describe_visibility(element: Element<'_>) -> Option<String> {
     let is_type = matches!(element, Element::Message(_) | Element::Enum(_));
     if !is_type || element.file().decl().edition < Edition::Edition2024 {
+        return None;
+    }
+    if !element.has_known_visibility() {
         return None;
     }
     let word = if element.is_exported() { "exported" } else { "local to its file" };
@@ -164,11 +168,19 @@ fn describe_visibility(element: Element<'_>) -> Option<String> {
 /// The features that have an effect on an element, and what decides about each.
 fn describe_features(element: Element<'_>) -> Option<String> {
     let features = element.resolved_features().into_iter().map(|it| {
-        let feature = backtick(format!("features.{} = {}", it.name, it.value));
-        format!("{feature} ({})", describe_source(element, it.source))
+        let source = describe_source(element, it.source);
+        if is_unknown(it.source) {
+            return format!("{} is unknown ({source})", backtick(format!("features.{}", it.name)));
+        }
+        format!("{} ({source})", backtick(format!("features.{} = {}", it.name, it.value)))
     });
     let features: Vec<String> = features.collect();
     (!features.is_empty()).then(|| features.join(" · "))
+}
+
+/// Returns true if a feature is left to an edition that is not known.
+fn is_unknown(source: FeatureSource<'_>) -> bool {
+    matches!(source, FeatureSource::Edition(edition) if !edition.is_known())
 }
 
 fn describe_source(element: Element<'_>, source: FeatureSource<'_>) -> String {

@@ -97,6 +97,11 @@ fn describe_outcome(
         ));
     }
     let judged = || tree.files().filter(|it| it.is_judged());
+    let unknown = judged().filter(|it| !it.decl().edition.is_known()).count();
+    if unknown > 0 {
+        let files = pluralize(unknown, "file");
+        notes.push(format!("note: left out {files} in an edition that is not known"));
+    }
     let all = pluralize(judged().count(), "file");
     let (edition, changed) = (args.to, carried.texts.len());
     match changed {

@@ -6,7 +6,9 @@ use abide_source::{Progress, load};
 use rayon::prelude::*;
 
 use super::outcome::CommandOutcome;
-use super::preconditions::{find_link_errors, find_unjudged_packages, read_errors};
+use super::preconditions::{
+    describe_unknown_hashes, find_link_errors, find_unjudged_packages, read_errors,
+};
 use super::session::leave_to_exit;
 use crate::args::{Global, TreeArgs};
 use crate::error::Error;
@@ -64,7 +66,8 @@ pub(super) fn hash(
         eprint_block(errors);
         eprint_line("note: the tree is not valid, so its hashes may change once it is");
     }
-    for note in find_unjudged_packages(tree).iter().filter(|_| !global.quiet) {
+    let unknown = describe_unknown_hashes(tree).filter(|_| errors.is_none());
+    for note in unknown.into_iter().chain(find_unjudged_packages(tree)).filter(|_| !global.quiet) {
         eprint_line(&format!("note: {note}"));
     }
     let timings = if global.verbose { progress.format_timings() } else { Vec::new() };

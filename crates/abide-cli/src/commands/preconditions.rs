@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use abide_lint::{Check, DivergedCopy, Lock, Report, Rule, RuleScope, Severity, pluralize};
-use abide_schema::{File, Problem, Tree};
+use abide_schema::{File, FileDecl, Problem, Tree};
 use abide_source::printable::escape_unprintable;
 use abide_source::{LOCK, LoadedTree, Progress};
 use abide_upgrade::UpgradeRefusal;
@@ -155,8 +155,7 @@ pub(super) fn collect_old_notes<'t>(
 
 /// A note about an old tree that has a file in an edition that is not known.
 fn describe_unknown_edition(old: &LoadedTree) -> Option<String> {
-    let mut judged = old.tree.files().filter(|it| !it.is_imported());
-    let file = judged.find(|it| !it.decl().edition.is_known())?.decl();
+    let file = find_unknown_edition(&old.tree)?;
     Some(format!(
         "the features that the baseline `{}` leaves to its edition are not compared: `{}` is in {}, \
          which is not known",
@@ -164,6 +163,22 @@ fn describe_unknown_edition(old: &LoadedTree) -> Option<String> {
         escape_unprintable(&file.display),
         file.edition
     ))
+}
+
+/// A note about the hashes of a tree that has a file in an edition that is not known.
+pub(super) fn describe_unknown_hashes(tree: &Tree) -> Option<String> {
+    let file = find_unknown_edition(tree)?;
+    let path = escape_unprintable(&file.display);
+    let edition = file.edition;
+    Some(format!(
+        "`{path}` is in {edition}, which is not known, so its hashes may change once it is"
+    ))
+}
+
+/// The first file in an edition that is not known.
+fn find_unknown_edition(tree: &Tree) -> Option<&FileDecl> {
+    let mut judged = tree.files().filter(|it| !it.is_imported()).map(File::decl);
+    judged.find(|it| !it.edition.is_known())
 }
 
 /// Notes about the packages that were not judged, because a file of theirs does not parse.

@@ -433,6 +433,48 @@ fn names_and_sizes_that_an_edition_refuses_are_allowed() {
     assert!(written.contains(limits), "{}", &written[..400]);
 }
 
+/// A file in an edition to come, which may say as a default what it said at its elements.
+#[test]
+fn an_edition_to_come_is_one_finding() {
+    let tree = TempDir::new().unwrap();
+    let user = "edition = \"2026\";\npackage acme.v1;\nimport \"acme/v1/base.proto\";\nexport message \
+                User {\n  Base base = 1;\n}\n";
+    let base = "edition = \"2026\";\npackage acme.v1;\nexport message Base {\n  int32 count = 1 \
+                [features.field_presence = IMPLICIT];\n  Kind kind = 2;\n}\nlocal enum Kind {\n  \
+                option features.enum_type = CLOSED;\n  KIND_UNSPECIFIED = 0;\n}\n";
+    put(
+        tree.path(),
+        &[("abide.toml", ""), ("acme/v1/base.proto", base), ("acme/v1/user.proto", user)],
+    );
+    git(tree.path(), &["init", "--quiet"]);
+    git(tree.path(), &["add", "."]);
+    git(tree.path(), &["commit", "--quiet", "-m", "before"]);
+    let later = base
+        .replace("2026", "2027")
+        .replace("export ", "")
+        .replace("local ", "")
+        .replace(" [features.field_presence = IMPLICIT]", "")
+        .replace("  option features.enum_type = CLOSED;\n", "");
+    put(tree.path(), &[("acme/v1/base.proto", &later)]);
+    for against in [&[][..], &["--against", "git:HEAD"]] {
+        let ran = abide(tree.path(), &[&["check", "--format", "json"], against].concat());
+        assert_eq!((ran.status, ran.rules()), (1, vec!["edition-invalid".to_owned()]));
+        assert!(!ran.text().contains(r#""required_bump":"major""#), "{}", ran.text());
+    }
+    for args in [&["bump", "--write", "--against", "git:HEAD"][..], &["build", "-o", "set.binpb"]] {
+        let ran = abide(tree.path(), args);
+        assert_eq!((ran.status, ran.stderr.matches("error").count()), (1, 1), "{}", ran.stderr);
+    }
+    let ran = edition(&tree, &["--to", "2026", "--write"]);
+    let note = "note: left out 1 file in an edition that is not known\n";
+    assert_eq!((ran.status, &*ran.stderr), (0, note));
+    for args in [["format", "--write"], ["upgrade", "--write"], ["check", "--fix"]] {
+        abide(tree.path(), &args);
+    }
+    assert_eq!(read(&tree, "acme/v1/base.proto"), later);
+    assert!(!tree.path().join("set.binpb").exists() && !tree.path().join("abide.lock").exists());
+}
+
 #[test]
 fn an_edition_has_to_be_one() {
     let tree = tree();

@@ -246,5 +246,8 @@ fn features_of_an_edition_that_is_unknown_did_not_change() {
         assert!(!ran.text().contains("needs a"), "{new} {old}: {}", ran.text());
         let says = "`acme/user/v1/user.proto` is in edition number 1003, which is not known";
         assert_eq!(ran.stderr.contains(says), old == "future.binpb", "{new} {old}: {}", ran.stderr);
+        let hashed = abide(folder.path(), &["hash", new]);
+        let says = "edition number 1003, which is not known, so its hashes may change once it is";
+        assert_eq!(hashed.stderr.contains(says), new == "future.binpb", "{}", hashed.stderr);
     }
 }

@@ -427,6 +427,27 @@ fn a_hover_says_what_decides_about_a_feature() {
     assert_eq!(client.stop(), Some(0));
 }
 
+#[test]
+fn a_hover_does_not_guess_what_an_unknown_edition_means() {
+    let folder = TempDir::new().unwrap();
+    let text = shelf("2027");
+    put(folder.path(), &[("abide.toml", ""), (SHELF_PATH, &text)]);
+    let mut client = Client::start(folder.path(), &[]);
+    client.open(SHELF_PATH, &text);
+    let mut hover = |mark: &str| {
+        let at = client.place(SHELF_PATH, &text, mark);
+        let found = client.request("textDocument/hover", at);
+        found["contents"]["value"].as_str().unwrap_or_default().to_owned()
+    };
+    let label = hover("label");
+    let features = "`features.field_presence` is unknown (default of an unknown edition) · \
+                    `features.utf8_validation = NONE` (set for the file)";
+    assert!(label.contains(features) && !label.contains("explicit"), "{label}");
+    let shelf = hover("Shelf");
+    assert!(!shelf.contains("local") && !shelf.contains("exported"), "{shelf}");
+    assert_eq!(client.stop(), Some(0));
+}
+
 /// Makes the edits of a text, the last first.
 fn applied(text: &str, edits: &Value) -> String {
     let offset = |it: &Value| {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use crate::ids::FileId;
 use crate::link::features::{FileFeatures, resolve_from};
 use crate::protobuf::Edition;
-use crate::tree::{Features, Field, File, LinkedFile, Tree};
+use crate::tree::{DefaultVisibility, Features, Field, File, LinkedFile, Tree};
 
 impl Tree {
     /// This tree as it can be compared with `other`, if either has files in an edition that is not
@@ -131,11 +131,19 @@ fn merge_features(own: Bounds, theirs: Option<Bounds>) -> Features {
                     (_, Some([low, high])) if low.$feature == high.$feature => low.$feature,
                     _ => neither.$feature,
                 },)*
+                // `export` and `local` decide before it, and only one side may have them: what
+                // follows from the default of an edition that is not known stays unknown.
+                default_visibility: match own {
+                    [low, high] if low.default_visibility == high.default_visibility => {
+                        low.default_visibility
+                    }
+                    _ => DefaultVisibility::Unknown,
+                },
             }
         };
     }
     merge! {
         presence openness packed utf8_validated delimited json_allowed naming_style
-        default_visibility limits_enforced
+        limits_enforced
     }
 }
