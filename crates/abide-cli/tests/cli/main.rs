@@ -19,6 +19,7 @@ mod deprecate;
 mod deps;
 mod determinism;
 mod edition;
+mod edition_lives;
 mod exceptions;
 mod extends;
 mod first_hour;

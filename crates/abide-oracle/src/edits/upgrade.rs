@@ -15,7 +15,7 @@ use std::process::Command;
 
 use abide_harness::Result;
 use abide_harness::corpora::{self, Corpus};
-use abide_harness::programs::{Protoc, output, stdout};
+use abide_harness::programs::{Protoc, output, stdout, workspace};
 
 use crate::edits::release::{CANDIDATE, Life, release_sample};
 use crate::protoc::diff::compare_descriptors;
@@ -35,6 +35,11 @@ pub(crate) fn run(
     show: usize,
 ) -> Result<bool> {
     let mut agreed = release_sample(googleapis, protoc, abide, show)?;
+    for edition in ["2024", "2026"] {
+        let faults = live_in_every_way(&open_edition_tree(edition)?, protoc, abide)?;
+        faults.iter().for_each(|it| println!("  {it}"));
+        agreed &= faults.is_empty();
+    }
     let mut compared = 0;
     for corpus in archives {
         let mut expected = BTreeMap::new();
@@ -134,16 +139,7 @@ fn compare(
         "upgrade of {name}: of {total} candidates {descriptors} descriptors are equal, comments of \
          {comments}, texts but for white space of {texts} (byte for byte {bytes})"
     );
-    for preset in PRESETS {
-        for closure in ["package", "all", "type"] {
-            let config = format!("upgrade.closure = \"{closure}\"\n");
-            let told = format!("{name} with preset {preset} and closure {closure}");
-            let life = Life { source: &source, told, preset, config, closure };
-            let lived = life.live(protoc, abide)?;
-            println!("upgrade of {}: {}", life.told, lived.told);
-            faults.extend(lived.faults);
-        }
-    }
+    faults.extend(live_in_every_way(&source, protoc, abide)?);
     for fault in faults.iter().take(show.max(1) * 8) {
         println!("  {fault}");
     }
@@ -151,6 +147,28 @@ fn compare(
         println!("  {} differences", faults.len());
     }
     Ok(faults.is_empty())
+}
+
+/// A tree of ours in an edition, with what it imports from the annotations.
+fn open_edition_tree(edition: &str) -> Result<Corpus> {
+    let root = workspace()?.join("testdata/trees/editions").join(edition);
+    corpora::tree(&format!("editions-{edition}"), root, vec![workspace()?.join("api")])
+}
+
+/// The faults of a tree that is upgraded and released with each preset and each closure.
+fn live_in_every_way(source: &Corpus, protoc: &Protoc, abide: &Path) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    for preset in PRESETS {
+        for closure in ["package", "all", "type"] {
+            let config = format!("upgrade.closure = \"{closure}\"\n");
+            let told = format!("{} with preset {preset} and closure {closure}", source.name);
+            let life = Life { source, told, preset, config, closure };
+            let lived = life.live(protoc, abide)?;
+            println!("upgrade of {}: {}", life.told, lived.told);
+            faults.extend(lived.faults);
+        }
+    }
+    Ok(faults)
 }
 
 /// The result of an upgrade of a tree.
