@@ -341,6 +341,7 @@ fn a_package_that_moves_to_an_import_path_is_named() {
         let arguments = [&["check", "--format", "json"], arguments].concat();
         let ran = abide(top, &arguments);
         assert_eq!((ran.status, ran.rules()), (1, vec!["imported-type-changed".to_owned()]));
+        assert_eq!(ran.json().pop().unwrap()["required_bump"], "minor", "as `abide bump` has it");
     }
     git(top, &["mv", "shared/acme/money", "proto/acme/money"]);
     assert_eq!(abide(top, &["bump", "--write"]).status, 0);

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::order::sort;
 use super::pipeline::run_on_sides;
 use super::severity::{apply_severities, limit_to_surfaces};
-use crate::finding::{Finding, Location, Severity};
+use crate::finding::{Bump, Finding, Location, Severity};
 use crate::inputs::{Options, RuleScope};
 use crate::policy::Policy;
 use crate::rule::{Context, Rule};
@@ -66,6 +66,14 @@ pub(super) fn check_imported_types<'t>(
         }
     }
     findings
+}
+
+/// The bump of packages that hold imported types which broke: they catch up, as `abide bump` has it.
+pub(super) fn require_catching_up(findings: [&[Finding]; 2]) -> Bump {
+    match findings.iter().copied().flatten().any(|it| it.rule == IMPORTED_TYPE_CHANGED.id) {
+        true => Bump::Minor,
+        false => Bump::None,
+    }
 }
 
 /// The paths of imported files that both trees have, with different tokens.

@@ -10,7 +10,7 @@ use super::annotation_advice::add_annotation_advice;
 use super::candidate_findings::SourceFindings;
 use super::changed_scope::ChangedScope;
 use super::frozen_changes::check_frozen;
-use super::imported_types::check_imported_types;
+use super::imported_types::{check_imported_types, require_catching_up};
 use super::last_release::LastRelease;
 use super::linker_findings::check_linked;
 use super::missing_imports::join_missing_imports;
@@ -122,6 +122,7 @@ fn run_pipeline<'t>(
     if let Some(released) = bump_from.as_ref().filter(|_| options.counts_bump) {
         let are_all = options.surfaces.is_empty();
         let (bump, waives) = compute_required(tree, policy, released, are_all);
+        let bump = bump.max(require_catching_up([released.changes, released.spared]));
         // Only the highest is certain, whatever else may have changed.
         let is_certain = !is_incomplete || bump == Bump::Major;
         (report.required_bump, report.waives_breaks) = (is_certain.then_some(bump), waives);
