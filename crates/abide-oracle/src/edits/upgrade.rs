@@ -23,7 +23,8 @@ use crate::protoc::sets::{descriptor_proto, index_by_name};
 use crate::protoc::wire::{self, Schema, read_fields, read_messages, read_packed, read_strings};
 
 /// The preset that reproduces the generator, and the default preset.
-const PRESETS: [&str; 2] = ["envoy", "standard"];
+const PRESETS: [&str; 2] = ["envoy", STANDARD];
+const STANDARD: &str = "standard";
 
 /// Upgrades every tree with candidates, and a sample of the packages of googleapis; true if
 /// nothing differs.
@@ -36,7 +37,7 @@ pub(crate) fn run(
 ) -> Result<bool> {
     let mut agreed = release_sample(googleapis, protoc, abide, show)?;
     for edition in ["2024", "2026"] {
-        let faults = live_in_every_way(&open_edition_tree(edition)?, protoc, abide)?;
+        let faults = live_with_closures(&open_edition_tree(edition)?, STANDARD, protoc, abide)?;
         faults.iter().for_each(|it| println!("  {it}"));
         agreed &= faults.is_empty();
     }
@@ -139,7 +140,9 @@ fn compare(
         "upgrade of {name}: of {total} candidates {descriptors} descriptors are equal, comments of \
          {comments}, texts but for white space of {texts} (byte for byte {bytes})"
     );
-    faults.extend(live_in_every_way(&source, protoc, abide)?);
+    for preset in PRESETS {
+        faults.extend(live_with_closures(&source, preset, protoc, abide)?);
+    }
     for fault in faults.iter().take(show.max(1) * 8) {
         println!("  {fault}");
     }
@@ -155,18 +158,21 @@ fn open_edition_tree(edition: &str) -> Result<Corpus> {
     corpora::tree(&format!("editions-{edition}"), root, vec![workspace()?.join("api")])
 }
 
-/// The faults of a tree that is upgraded and released with each preset and each closure.
-fn live_in_every_way(source: &Corpus, protoc: &Protoc, abide: &Path) -> Result<Vec<String>> {
+/// The faults of a tree that is upgraded and released with each closure.
+fn live_with_closures(
+    source: &Corpus,
+    preset: &str,
+    protoc: &Protoc,
+    abide: &Path,
+) -> Result<Vec<String>> {
     let mut faults = Vec::new();
-    for preset in PRESETS {
-        for closure in ["package", "all", "type"] {
-            let config = format!("upgrade.closure = \"{closure}\"\n");
-            let told = format!("{} with preset {preset} and closure {closure}", source.name);
-            let life = Life { source, told, preset, config, closure };
-            let lived = life.live(protoc, abide)?;
-            println!("upgrade of {}: {}", life.told, lived.told);
-            faults.extend(lived.faults);
-        }
+    for closure in ["package", "all", "type"] {
+        let config = format!("upgrade.closure = \"{closure}\"\n");
+        let told = format!("{} with preset {preset} and closure {closure}", source.name);
+        let life = Life { source, told, preset, config, closure };
+        let lived = life.live(protoc, abide)?;
+        println!("upgrade of {}: {}", life.told, lived.told);
+        faults.extend(lived.faults);
     }
     Ok(faults)
 }
