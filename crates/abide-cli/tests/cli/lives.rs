@@ -371,6 +371,37 @@ fn a_package_that_moved_and_was_released_is_at_rest() {
     }
 }
 
+/// The option goes, and the imports that nothing needs any more, whatever the order of both.
+#[test]
+fn a_package_moves_wherever_its_option_stands() {
+    let option =
+        "option (abide.annotations.v1.file_policy).move_to_package = \"acme.people.v1\";\n";
+    let other = "option java_package = \"com.acme.user.v1\";\n";
+    let import = "import \"acme/id/v1/id.proto\";\n";
+    let gone = "message Old {\n  option deprecated = true;\n  acme.id.v1.Id id = 1;\n}\n";
+    let rest = "message User {\n  string id = 1;\n}\n";
+    let id = file("acme.id.v1", "message Id {\n  string id = 1;\n}\n");
+    let heads = [
+        format!("{option}{STATUS}\n{import}\n"),
+        format!("{option}\n{STATUS}{import}\n"),
+        format!("{other}{option}{STATUS}{import}"),
+        format!("{STATUS}\n{option}{import}\n"),
+        format!("{STATUS}{import}\n{option}\n"),
+    ];
+    for head in heads {
+        for body in [gone.to_owned(), format!("{gone}\n{rest}"), format!("{rest}\n{gone}")] {
+            let user = file("acme.user.v1", &format!("{head}{body}"));
+            let life =
+                Life::of("", &[("acme/user/v1/user.proto", &user), ("acme/id/v1/id.proto", &id)]);
+            life.ok(&["upgrade", "--write"]);
+            let made = life.read("acme/people/v1alpha/user.proto");
+            let is_kept = ["move_to_package", "Old", "acme/id"].iter().any(|it| made.contains(it));
+            assert!(!is_kept && !made.ends_with("\n\n"), "{user}\n{made}");
+            assert_eq!(made.contains("message User"), body.contains("message User"), "{made}");
+        }
+    }
+}
+
 #[test]
 fn the_lines_of_the_lock_are_not_lost_without_a_word() {
     let life = Life::of("", &[("acme/user/v1/user.proto", &user())]);

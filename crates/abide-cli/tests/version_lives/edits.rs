@@ -155,12 +155,13 @@ impl Repository {
         files: &[ActiveFile],
         number: u32,
     ) -> Option<String> {
-        let owner = file.package.split('.').next()?;
         // An active package may change its status, and a file has one target.
         if self.is_real || file.text.contains("move_to_package") {
             return None;
         }
-        let target = format!("{owner}.moved{number}.v{}", find_stable_major(&file.package)?.1);
+        let (api, major) = find_stable_major(&file.package)?;
+        // Between its neighbours in the alphabet: `use_other` makes no cycle.
+        let target = format!("{api}_moved{number}.v{major}");
         self.tell(format!("{} moves to {target}", file.package));
         for file in files.iter().filter(|it| it.package == file.package) {
             self.write(&file.path, &say_target(&file.text, &target));

@@ -127,6 +127,10 @@ fn rewrite_in_mode<'t>(
     let (mut edits, dangling) = (rewriter.edits, rewriter.dangling);
     edits.extend(links.collect_edits(text));
     let mut made = apply_to_proto(text, edits).map_err(|it| refuse_overlap(file, &it))?;
+    // Blank lines in front of what went at the end.
+    if !text.ends_with(b"\n\n") && made.ends_with(b"\n\n") {
+        made.truncate(made.trim_ascii_end().len() + 1);
+    }
     if has_windows_line_ends(text) {
         made = to_windows_line_ends(&made);
     }

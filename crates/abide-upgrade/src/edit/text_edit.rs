@@ -38,7 +38,7 @@ pub struct Overlap(pub Edit, pub Edit);
 /// Insertions at one place come in the order in which they are given, before
 /// what replaces the bytes that follow. An edit inside of a larger one goes
 /// with the bytes that it was to change; what is inserted at the edges of a
-/// deletion stays.
+/// deletion stays. Deletions that overlap are one.
 pub fn apply(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8>, Overlap> {
     // At one place insertions come first, then the largest replacement.
     edits.sort_by_key(|edit| {
@@ -54,6 +54,11 @@ pub fn apply(text: &[u8], mut edits: Vec<Edit>) -> Result<Vec<u8>, Overlap> {
             && span.start < before.span.end
         {
             if span.end <= before.span.end {
+                continue;
+            }
+            if before.text.is_empty() && edit.text.is_empty() {
+                at = span.end;
+                last = Some(Edit::delete(Span::new(before.span.start, span.end)));
                 continue;
             }
             return Err(Overlap(before.clone(), edit));
@@ -168,8 +173,15 @@ mod tests {
 
     #[test]
     fn edits_that_claim_the_same_bytes_are_refused() {
-        let (a, b) = (Edit::delete(Span::new(0, 2)), Edit::delete(Span::new(1, 3)));
+        let (a, b) = (Edit::delete(Span::new(0, 2)), Edit::replace(Span::new(1, 3), "X"));
         assert_eq!(apply(b"abcd", vec![b.clone(), a.clone()]), Err(Overlap(a, b)));
+    }
+
+    #[test]
+    fn deletions_that_overlap_are_one() {
+        let cuts = [(2, 4), (0, 2), (1, 3)].map(|(from, to)| Edit::delete(Span::new(from, to)));
+        let edits = [&cuts[..], &[Edit::insert(4, ">")]].concat();
+        assert_eq!(apply(b"abcde", edits).as_deref(), Ok(&b">e"[..]));
     }
 
     #[test]

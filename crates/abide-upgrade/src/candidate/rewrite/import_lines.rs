@@ -112,7 +112,7 @@ impl<'t> FileRewriter<'_, 't> {
                 let text: Vec<String> = runs.iter().map(text).collect();
                 match text.is_empty() {
                     true => {
-                        let start = self.find_end_before(whole.start);
+                        let start = self.find_start_without_removed(whole.start);
                         self.edits.push(Edit::delete(Span::new(start, whole.end)));
                     }
                     false => self.edits.push(Edit::replace(whole, text.join("\n\n"))),
@@ -193,6 +193,18 @@ impl<'t> FileRewriter<'_, 't> {
         for (run, paths) in runs.iter_mut().zip(paths) {
             run.sorted = paths.is_sorted();
         }
+    }
+
+    /// The end of the text before an offset, without white space and without the statements there
+    /// that are removed with what follows them.
+    fn find_start_without_removed(&self, offset: u32) -> u32 {
+        let is_removed_up_to =
+            |it: &&Edit, end: u32| it.text.is_empty() && it.span.start < end && it.span.end == end;
+        let mut start = offset;
+        while let Some(removed) = self.edits.iter().find(|it| is_removed_up_to(it, start)) {
+            start = removed.span.start;
+        }
+        self.find_end_before(start)
     }
 
     /// The line of a statement that is alone on it, or else the statement.
