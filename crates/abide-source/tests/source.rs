@@ -942,3 +942,78 @@ fn entries_of_archives_that_are_no_files() {
     assert_eq!(tree.problem("pipe.proto"), "it is not a regular file");
     assert!(tree.problem("raw\u{fffd}.proto").contains("UTF-8"));
 }
+
+/// Damages some bytes: others, none, twice, or from elsewhere.
+fn damage(bytes: &[u8], rng: &mut fastrand::Rng) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..rng.usize(1..4) {
+        let at = rng.usize(..bytes.len().max(1)).min(bytes.len().saturating_sub(1));
+        let end = (at + rng.usize(1..40)).min(bytes.len());
+        let part = bytes[at..end].to_vec();
+        match rng.u8(..5) {
+            0 => bytes[at..end].iter_mut().for_each(|it| *it ^= rng.u8(..)),
+            1 => bytes[at..end].fill([0, b'/', b'7', 0xff][rng.usize(..4)]),
+            2 => bytes.truncate(at),
+            3 => drop(bytes.splice(end..end, part)),
+            _ => drop(bytes.splice(at..end, [])),
+        }
+    }
+    bytes
+}
+
+/// Makes the checksums of the headers of a tar right again.
+fn restore_checksums(tar: &mut [u8]) {
+    for block in tar.chunks_exact_mut(512).filter(|it| it[257..262] == *b"ustar") {
+        block[148..156].fill(b' ');
+        let sum: u32 = block.iter().map(|it| u32::from(*it)).sum();
+        block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    }
+}
+
+/// Whatever happens to an archive: it is refused in one line, or it is a tree with names inside of it
+/// that is no larger than its limits allow.
+#[test]
+fn a_damaged_archive_is_refused_or_a_tree() {
+    let mut rng = fastrand::Rng::with_seed(29);
+    let folder = TempDir::new().unwrap();
+    let text = "message Shop {}\n".repeat(60);
+    let files = [("shop/a.proto", text.as_bytes()), ("shop/b/c.proto", b"// c\n")];
+    let whole = tar(&[
+        Entry::File(files[0].0.as_bytes(), files[0].1),
+        Entry::Symlink("shop/d.proto", "b/c.proto"),
+        Entry::Hardlink("shop/e.proto", "shop/a.proto"),
+        Entry::File(files[1].0.as_bytes(), files[1].1),
+    ]);
+    let packed = zip(&files);
+    let (mut trees, mut refused) = (0, 0);
+    for _ in 0..1000 {
+        let mut plain = damage(&whole, &mut rng);
+        if rng.bool() {
+            restore_checksums(&mut plain);
+        }
+        let (name, bytes) = match rng.u8(..5) {
+            0 => ("t.tar", plain),
+            1 => ("t.tar.gz", gzip(&plain)),
+            2 => ("t.tar.gz", damage(&gzip(&whole), &mut rng)),
+            3 => ("t.tar.zst", damage(&zstd::stream::encode_all(&plain[..], 1).unwrap(), &mut rng)),
+            _ => ("t.zip", damage(&packed, &mut rng)),
+        };
+        put(folder.path(), name, &bytes);
+        match try_read(Some(name), &SourceOptions::new(folder.path())) {
+            Ok(tree) => {
+                let is_inside = |name: &str| {
+                    !name.is_empty() && name.split('/').all(|it| !matches!(it, "" | "." | ".."))
+                };
+                assert!(tree.names().iter().all(|it| is_inside(it.1)), "{:?}", tree.names());
+                assert!(tree.files.iter().all(|it| (it.text.len() as u64) <= MAX_FILE));
+                trees += 1;
+            }
+            Err(why) => {
+                assert!(!why.contains(|it: char| it.is_control()), "{why:?}");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
+    assert!(trees > 50 && refused > 50, "{trees} trees, {refused} refused");
+}

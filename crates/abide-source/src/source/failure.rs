@@ -158,8 +158,13 @@ pub(super) fn io_reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied: make it readable".to_owned(),
-        _ => error.to_string(),
+        _ => quote_error(error),
     }
+}
+
+/// The first line of what a library says, which may quote what it read.
+pub(super) fn quote_error(error: &dyn fmt::Display) -> String {
+    escape_unprintable(error.to_string().lines().next().unwrap_or_default().trim_end())
 }
 
 /// Joins names as in `a, b or c`.

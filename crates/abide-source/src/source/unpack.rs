@@ -6,7 +6,7 @@ use std::path::Path;
 
 use flate2::write::GzEncoder;
 
-use super::failure::io_reason;
+use super::failure::{io_reason, quote_error};
 
 /// The largest size that a source may unpack to: a hundred times the largest public proto trees,
 /// and still within the memory of a build machine.
@@ -139,7 +139,8 @@ pub(super) fn describe_error(error: &io::Error) -> String {
         io::ErrorKind::UnexpectedEof => "it ends too early: write or download it again".to_owned(),
         io::ErrorKind::FileTooLarge => error.to_string(),
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::Other => {
-            format!("it is damaged, or not of the kind that its name says ({error})")
+            let why = quote_error(error);
+            format!("it is damaged, or not of the kind that its name says ({why})")
         }
         _ => io_reason(error),
     }

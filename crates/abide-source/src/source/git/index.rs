@@ -9,7 +9,8 @@ use gix::index::entry::{Flags, Mode, Stage, Stat, stat};
 use gix::index::fs::Metadata;
 use gix::{ObjectId, Repository};
 
-use super::repository::{discover, first_line};
+use super::repository::discover;
+use crate::source::failure::quote_error;
 use crate::source::paths::{canonicalize, is_proto, join, make_relative};
 
 /// A repository with files on disk, and an index of them.
@@ -39,7 +40,7 @@ impl Checkout {
         let (path, hash) = (self.repository.index_path(), self.repository.object_hash());
         // Skip the checksum: it would take half of the time.
         gix::index::File::at(path, hash, true, Default::default())
-            .map_err(|error| first_line(&error))
+            .map_err(|error| quote_error(&error))
     }
 
     /// Returns true if a program may turn texts into others of the same size between git and the

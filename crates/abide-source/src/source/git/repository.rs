@@ -1,6 +1,5 @@
 //! Opens repositories and finds the trees of commits.
 
-use std::fmt;
 use std::path::Path;
 
 use gix::error::MetadataValue;
@@ -9,7 +8,7 @@ use gix::sec::trust::{DefaultForLevel, Mapping};
 use gix::{ObjectId, Repository, ThreadSafeRepository};
 
 use super::objects::MissingObject;
-use crate::source::failure::SourceError;
+use crate::source::failure::{SourceError, quote_error};
 
 /// The number of entries that a tree may have. Ten nested folders, each with ten names for the
 /// next, would otherwise keep the walk busy forever.
@@ -39,7 +38,7 @@ pub(super) fn discover(base: &Path) -> Result<ThreadSafeRepository, SourceError>
              folder, or an archive from `git archive`"
                 .to_owned()
         } else {
-            format!("its git repository cannot be opened: {}", first_line(error.probable_cause()))
+            format!("its git repository cannot be opened: {}", quote_error(error.probable_cause()))
         };
         SourceError::unusable(base_name, reason)
     })
@@ -65,9 +64,4 @@ pub(super) fn find_tree(repo: &Repository, id: ObjectId) -> Result<ObjectId, Str
         Ok(_) => Ok(tree),
         Err(_) => Err(MissingObject::tree(tree).to_string()),
     }
-}
-
-/// Returns the first line of an error of another library.
-pub(super) fn first_line(error: &dyn fmt::Display) -> String {
-    error.to_string().lines().next().unwrap_or_default().to_owned()
 }

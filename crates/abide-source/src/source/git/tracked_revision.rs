@@ -8,10 +8,10 @@ use gix::objs::tree::EntryKind;
 use gix::{ObjectId, ThreadSafeRepository};
 
 use super::objects::{MissingObject, PathError, PathTarget, read_blob, walk_path};
-use super::repository::{MAX_ENTRIES, discover, find_tree, first_line};
+use super::repository::{MAX_ENTRIES, discover, find_tree};
 use super::revision::resolve_revision;
 use crate::printable::escape_unprintable;
-use crate::source::failure::SourceError;
+use crate::source::failure::{SourceError, quote_error};
 use crate::source::paths::{canonicalize, join, make_relative, normalize, strip_folder};
 use crate::source::spec::split_subdir;
 
@@ -53,7 +53,7 @@ impl TrackedRevision {
         let (repository, current) = match repository {
             Some(path) => {
                 let opened = ThreadSafeRepository::open(path);
-                (opened.map_err(|error| failed(&first_line(&error)))?, String::new())
+                (opened.map_err(|error| failed(&quote_error(&error)))?, String::new())
             }
             None => {
                 let base = Path::new(".");
