@@ -169,7 +169,12 @@ pub(super) fn upgrade(
         left.extend(write_elsewhere(out, &protos.chain(builds).collect::<Vec<_>>(), overwrite)?);
         CommandOutcome::nothing(false)
     } else if target.write {
-        let losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
+        let mut losing = if overwrite { Changes::new() } else { take_losing(&mut changes) };
+        if !overwrite && made.files.len() < whole.files.len() {
+            // Those of blocked packages would come up at the next run alone.
+            let mut all = collect_changes(&loaded.tree, policy, &whole, &records, folder.as_ref());
+            losing.append(&mut take_losing(&mut all));
+        }
         left.extend(
             losing.iter().map(|(path, it)| it.describe_kept(path, &suggest_instead(path, it))),
         );

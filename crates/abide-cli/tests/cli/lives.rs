@@ -371,6 +371,44 @@ fn a_package_that_moved_and_was_released_is_at_rest() {
     }
 }
 
+/// An upgrade that is refused for one package names what people edited in the candidates of those
+/// that wait for it.
+#[test]
+fn an_edit_of_a_candidate_is_named_beside_what_keeps_it() {
+    let item = |rest: &str| {
+        file("acme.item.v1", &format!("message Item {{\n  string id = 1;\n{rest}}}\n"))
+    };
+    let import = "import \"acme/item/v1/item.proto\";\n";
+    let cart = file(
+        "acme.cart.v1",
+        &format!("{LIFECYCLE}{import}message Cart {{\n  acme.item.v1.Item item = 1;\n}}\n{OLD}"),
+    );
+    let user = user();
+    let life = Life::of(
+        "",
+        &[
+            ("acme/item/v1/item.proto", &item("")),
+            ("acme/cart/v1/cart.proto", &cart),
+            ("acme/user/v1/user.proto", &user),
+        ],
+    );
+    life.ok(&["upgrade", "--write"]);
+    let candidate = "acme/cart/v2alpha/cart.proto";
+    let edited = life.read(candidate) + "\nmessage ByHand {\n  string id = 1;\n}\n";
+    life.put(candidate, &edited);
+    life.put("acme/item/v1/item.proto", &item("  option deprecated = true;\n"));
+    life.put(
+        "acme/user/v1/user.proto",
+        &user.replace("string id", "string name = 7;\n  string id"),
+    );
+    let ran = life.run(&["upgrade", "--write"]);
+    let said = &ran.stderr;
+    assert!(ran.status == 1 && said.contains("`acme.cart.v1` was not upgraded"), "{said}");
+    assert!(said.contains(candidate), "{said}");
+    assert_eq!(life.read(candidate), edited);
+    assert!(life.read("acme/user/v2alpha/user.proto").contains("name = 7"), "{said}");
+}
+
 /// The option goes, and the imports that nothing needs any more, whatever the order of both.
 #[test]
 fn a_package_moves_wherever_its_option_stands() {
