@@ -36,8 +36,9 @@ pub(crate) fn run(
     show: usize,
 ) -> Result<bool> {
     let mut agreed = release_sample(googleapis, protoc, abide, show)?;
+    let newest = Protoc::find_newest()?;
     for edition in ["2024", "2026"] {
-        let faults = live_with_closures(&open_edition_tree(edition)?, STANDARD, protoc, abide)?;
+        let faults = live_with_closures(&open_edition_tree(edition)?, STANDARD, &newest, abide)?;
         faults.iter().for_each(|it| println!("  {it}"));
         agreed &= faults.is_empty();
     }
