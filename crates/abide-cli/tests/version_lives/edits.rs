@@ -138,6 +138,11 @@ impl Repository {
             self.protos().into_iter().filter(|(path, _)| path.ends_with("/lab.proto")).collect();
         let (path, text) = dice.pick(&alphas)?;
         let package = find_package(text)?.to_owned();
+        if text.contains("STATUS_FROZEN")
+            || list_frozen(&self.read("abide.lock")).contains(&package)
+        {
+            return None;
+        }
         let statements = list_statements(text);
         let changed = match dice.pick(&statements) {
             Some(chosen) if dice.once_in(2) => replace_line(text, chosen.line, |_| String::new()),
